@@ -1,0 +1,4 @@
+// Command hotcount is a placeholder.
+package main
+
+func main() {}

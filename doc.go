@@ -1,0 +1,2 @@
+// Package hotcount is a placeholder until the engine lands.
+package hotcount

@@ -1,0 +1,82 @@
+// Package snapshot holds what an engine counted as plain data, and moves it to
+// durable places.
+//
+// A Snapshot is absolute: each row is the whole count of one series since its
+// writer started it, never a difference to an earlier snapshot. Applying one
+// twice, late or out of order therefore changes nothing, as long as a sink
+// keeps, per writer and series, the row with the highest Seq. A total over a
+// fleet is the sum over writers.
+package snapshot
+
+import "time"
+
+// A Snapshot is the state of one writer. It is plain data and safe to read from
+// any number of goroutines; its owner may reuse it once they are done.
+//
+// Rows are not one point in time: each is read on its own while writers go on.
+// A row holds every add that returned before the snapshot began, and may hold
+// adds made since.
+type Snapshot struct {
+	Writer  WriterID
+	Seq     uint64    // 1 for a writer's first snapshot, then growing
+	Started time.Time // when the writer started
+	Taken   time.Time // when this snapshot began
+
+	Counters []Counter
+	Uniques  []Uniques
+	Gauges   []Gauge
+
+	// Final holds the last values of counters that have left the engine
+	// because they were idle. A row stays here, unchanged, until a snapshot
+	// that holds it has been acknowledged by every sink. A series that comes
+	// back is a new row in Counters with a later Created. Rows are told apart
+	// by (Writer, Key, Created).
+	Final []Counter
+}
+
+// Reset empties s and keeps the memory of its rows for the next use.
+func (s *Snapshot) Reset() {
+	clear(s.Counters)
+	clear(s.Uniques)
+	clear(s.Gauges)
+	clear(s.Final)
+	*s = Snapshot{
+		Counters: s.Counters[:0],
+		Uniques:  s.Uniques[:0],
+		Gauges:   s.Gauges[:0],
+		Final:    s.Final[:0],
+	}
+}
+
+// A Counter row is the count of one series since Created.
+type Counter struct {
+	Key     Key
+	Created int64 // Unix nanoseconds
+	Value   int64
+}
+
+// A Uniques row is one series' sketch in the format of hll.Sketch's
+// AppendBinary.
+type Uniques struct {
+	Key     Key
+	Created int64 // Unix nanoseconds
+	Sketch  []byte
+}
+
+// A Gauge row is a reading that must not be summed over writers: the engine's
+// own health, such as skew.
+type Gauge struct {
+	Key   Key
+	Value float64
+}
+
+// A Source is what snapshots are taken of. The engine is one.
+type Source interface {
+	// Snapshot fills s with the current state under the next Seq, reusing
+	// its memory.
+	Snapshot(s *Snapshot)
+
+	// Acknowledge says that every sink holds the snapshot with this seq.
+	// The source may then let go of the rows that were Final in it.
+	Acknowledge(seq uint64)
+}
