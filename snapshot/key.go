@@ -44,7 +44,7 @@ func NewDesc(name string, labels ...string) (*Desc, error) {
 			return nil, fmt.Errorf("%w: metric %q has label %q twice", ErrName, name, l)
 		}
 	}
-	return &Desc{name: strings.Clone(name), labels: slices.Clone(labels)}, nil
+	return &Desc{name: strings.Clone(name), labels: append([]string(nil), labels...)}, nil
 }
 
 func validName(s string, colon bool) bool {
