@@ -13,7 +13,6 @@ import (
 
 	"github.com/hotcount/hotcount/internal/index"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
 // Options configure an Engine. The zero value is an engine that counts in
@@ -95,8 +94,6 @@ type Engine struct {
 	mu    sync.Mutex // held by Snapshot and Acknowledge
 	sweep sweep
 
-	files    *filesink.Sink
-	exporter *snapshot.Exporter // nil without a sink
 }
 
 type shard = index.Shard[series]

@@ -179,9 +179,6 @@ func (f *family) newSeries(labels string) *series {
 	s := &series{fam: f, labels: labels, created: f.engine.age()}
 	s.active.Store(s.created)
 	m := &more{prior: f.takeRestored(labels)}
-	if f.kind == uniques {
-		m.uniques = f.engine.newUniques(s)
-	}
 	if *m != (more{}) {
 		s.more.Store(m)
 	}

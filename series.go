@@ -49,7 +49,6 @@ type more struct {
 	prior   int64 // total restored from earlier runs
 	offset  int64 // part of count that an earlier row of this run has exported
 	dormant bool
-	uniques *Uniques
 }
 
 // A series fills one 64-byte line and its size class, so that two counters made

@@ -280,7 +280,7 @@ func (c *cursor) key() Key {
 	}
 	d, rest := c.families[i], c.rest
 	for range d.labels {
-		_, after, ok := cutValue(rest)
+		_, after, ok := CutValue(rest)
 		if !ok {
 			c.fail("a label value cut short")
 			return Key{}
@@ -309,7 +309,7 @@ func (c *cursor) take(n int, otherwise string) string {
 }
 
 func (c *cursor) value() string {
-	v, rest, ok := cutValue(c.rest)
+	v, rest, ok := CutValue(c.rest)
 	if !ok {
 		c.fail("a value cut short")
 		return ""
