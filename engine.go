@@ -1,11 +1,7 @@
 package hotcount
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"hash/maphash"
-	"iter"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -13,6 +9,7 @@ import (
 
 	"github.com/hotcount/hotcount/internal/index"
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
 // Options configure an Engine. The zero value is an engine that counts in
@@ -61,7 +58,6 @@ type Limits struct {
 }
 
 const (
-	defaultEvery        = 10 * time.Second
 	defaultFamilySeries = 10_000
 	defaultSeries       = 1_000_000
 )
@@ -75,7 +71,7 @@ type Engine struct {
 
 	writer  snapshot.WriterID
 	started time.Time
-	seed    maphash.Seed
+	hasher  hasher
 	// hashMask keeps all bits of a hash. Tests clear it to make every two
 	// keys collide.
 	hashMask uint64
@@ -94,6 +90,8 @@ type Engine struct {
 	mu    sync.Mutex // held by Snapshot and Acknowledge
 	sweep sweep
 
+	files    *filesink.Sink     // nil without a Dir
+	exporter *snapshot.Exporter // nil without a sink; guarded by mu until New returns
 }
 
 type shard = index.Shard[series]
@@ -104,9 +102,6 @@ type shard = index.Shard[series]
 func New(o Options) (*Engine, error) {
 	if o.Every < 0 || o.Limits.FamilySeries < 0 || o.Limits.Series < 0 || o.Limits.IdleAfter < 0 {
 		return nil, errors.New("hotcount: an option is negative")
-	}
-	if o.Every == 0 {
-		o.Every = defaultEvery
 	}
 	if o.Limits.FamilySeries == 0 {
 		o.Limits.FamilySeries = defaultFamilySeries
@@ -122,11 +117,14 @@ func New(o Options) (*Engine, error) {
 		log:      o.Logger,
 		writer:   snapshot.NewWriterID(),
 		started:  time.Now(),
-		seed:     maphash.MakeSeed(),
+		hasher:   newHasher(),
 		hashMask: ^uint64(0),
 	}
 	e.index = index.New(e.hashOf)
 	e.families = index.New(func(f *family) uint64 { return f.seed })
+	if err := e.startExport(o); err != nil {
+		return nil, err
+	}
 	return e, nil
 }
 
@@ -136,15 +134,12 @@ func (e *Engine) hashOf(s *series) uint64 {
 	for rest := s.labels; rest != ""; {
 		var v string
 		v, rest, _ = snapshot.CutValue(rest)
-		h = e.mix(h, v)
+		h = e.hasher.add(h, v)
 	}
-	return h
+	return h & e.hashMask
 }
 
 // age returns the whole seconds since the engine started. 32 bits of them last
 // 136 years.
 func (e *Engine) age() uint32 { return uint32(time.Since(e.started) / time.Second) }
 
-var _ = fmt.Sprint
-var _ iter.Seq[int]
-var _ context.Context

@@ -2,7 +2,6 @@ package hotcount
 
 import (
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -85,23 +84,12 @@ func (f *family) findPacked(hash uint64, labels string) *series {
 }
 
 // hash returns the hash of the series with the values that order picks.
-//
-// It is keyed, per engine, because label values come from strangers: with an
-// unkeyed hash anyone can choose values that all meet in one run of slots.
 func (f *family) hash(values []string, order []uint8) uint64 {
 	h := f.seed
 	for _, i := range order {
-		h = f.engine.mix(h, values[i])
+		h = f.engine.hasher.add(h, values[i])
 	}
-	return h
-}
-
-// mix folds one more string into a hash. The multiplier is 2^64 divided by the
-// golden ratio, made odd; the shift brings the well mixed top down to the bits
-// that choose a slot.
-func (e *Engine) mix(h uint64, s string) uint64 {
-	h = (h ^ maphash.String(e.seed, s)) * 0x9e3779b97f4a7c15
-	return (h ^ h>>32) & e.hashMask
+	return h & f.engine.hashMask
 }
 
 // get returns the series with the values that order picks, making it if need
@@ -194,7 +182,7 @@ func (f *family) overflowSeries() *series {
 			panic(err) // the family's name passed before
 		}
 		o := &family{engine: f.engine, desc: desc, kind: f.kind}
-		o.seed = f.engine.mix(f.seed, overflowLabel)
+		o.seed = f.engine.hasher.add(f.seed, overflowLabel)
 		f.engine.adopt(o)
 		values, order := []string{"true"}, []uint8{0}
 		hash := o.hash(values, order)
@@ -239,7 +227,7 @@ func (e *Engine) family(k kind, name string, names []string) *family {
 		panic("hotcount: " + err.Error())
 	}
 
-	h := e.mix(0, name)
+	h := e.hashName(name)
 	shard := e.families.Shard(h)
 	shard.Lock()
 	defer shard.Unlock()
@@ -253,8 +241,10 @@ func (e *Engine) family(k kind, name string, names []string) *family {
 	return f
 }
 
+func (e *Engine) hashName(name string) uint64 { return e.hasher.add(0, name) & e.hashMask }
+
 func (e *Engine) findFamily(name string) *family {
-	h := e.mix(0, name)
+	h := e.hashName(name)
 	slots := e.families.Shard(h).Slots()
 	if len(slots) == 0 {
 		return nil

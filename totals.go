@@ -67,20 +67,18 @@ func (e *Engine) restore(previous []*snapshot.Snapshot) {
 	e.restored = make(map[string]restored)
 	known := make(map[*snapshot.Desc]restored) // rows of one file share Descs
 	for _, s := range previous {
-		e.previous.Runs++
+		e.previous.Runs += max(1, len(s.Folded))
 		if s.Taken.After(e.previous.Taken) {
 			e.previous.Taken = s.Taken
 		}
-		for _, rows := range [][]snapshot.Counter{s.Counters, s.Final} {
-			for _, row := range rows {
-				r, ok := known[row.Key.Desc()]
-				if !ok {
-					r = e.restoredFor(row.Key.Desc())
-					known[r.desc] = r
-				}
-				if r.totals != nil {
-					r.totals[row.Key.Packed()] += row.Value
-				}
+		for row := range s.AllCounters() {
+			r, ok := known[row.Key.Desc()]
+			if !ok {
+				r = e.restoredFor(row.Key.Desc())
+				known[r.desc] = r
+			}
+			if r.totals != nil {
+				r.totals[row.Key.Packed()] += row.Value
 			}
 		}
 	}
