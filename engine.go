@@ -2,11 +2,13 @@ package hotcount
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/index"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
@@ -30,6 +32,10 @@ type Options struct {
 
 	// Limits bound the number of series.
 	Limits Limits
+
+	// Uniques are the options of the engine's sketches. Label values and
+	// elements that strangers choose call for a Seed; see package hll.
+	Uniques hll.Options
 
 	// Logger gets what goes wrong in the background; the default discards
 	// it. Health series count it in any case.
@@ -66,8 +72,9 @@ const (
 // New to make one; an Engine must not be copied. All methods are safe for
 // concurrent use.
 type Engine struct {
-	limits Limits
-	log    *slog.Logger
+	limits   Limits
+	sketches hll.Options
+	log      *slog.Logger
 
 	writer  snapshot.WriterID
 	started time.Time
@@ -103,6 +110,9 @@ func New(o Options) (*Engine, error) {
 	if o.Every < 0 || o.Limits.FamilySeries < 0 || o.Limits.Series < 0 || o.Limits.IdleAfter < 0 {
 		return nil, errors.New("hotcount: an option is negative")
 	}
+	if _, err := hll.New(o.Uniques); err != nil {
+		return nil, fmt.Errorf("hotcount: %w", err)
+	}
 	if o.Limits.FamilySeries == 0 {
 		o.Limits.FamilySeries = defaultFamilySeries
 	}
@@ -114,6 +124,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		limits:   o.Limits,
+		sketches: o.Uniques,
 		log:      o.Logger,
 		writer:   snapshot.NewWriterID(),
 		started:  time.Now(),
@@ -142,4 +153,3 @@ func (e *Engine) hashOf(s *series) uint64 {
 // age returns the whole seconds since the engine started. 32 bits of them last
 // 136 years.
 func (e *Engine) age() uint32 { return uint32(time.Since(e.started) / time.Second) }
-

@@ -46,7 +46,7 @@ type family struct {
 	overflow     *series // exempt from limits and eviction
 
 	restoring sync.Mutex
-	restored  map[string]int64 // totals of earlier runs that no series has taken up
+	restored  restored // what no series has taken up yet
 }
 
 // find returns the series with the values that order picks, or nil. A nil is no
@@ -166,9 +166,12 @@ func takeBelow(n *atomic.Int64, limit int64) bool {
 func (f *family) newSeries(labels string) *series {
 	s := &series{fam: f, labels: labels, created: f.engine.age()}
 	s.active.Store(s.created)
-	m := &more{prior: f.takeRestored(labels)}
-	if *m != (more{}) {
-		s.more.Store(m)
+	m := more{prior: f.takeRestored(labels)}
+	if f.kind == uniques {
+		m.uniques = f.engine.newUniques(s)
+	}
+	if m != (more{}) {
+		s.more.Store(&m)
 	}
 	f.engine.created.Add(1)
 	return s
@@ -198,9 +201,17 @@ func (f *family) overflowSeries() *series {
 func (f *family) takeRestored(labels string) int64 {
 	f.restoring.Lock()
 	defer f.restoring.Unlock()
-	n := f.restored[labels]
-	delete(f.restored, labels)
+	n := f.restored.totals[labels]
+	delete(f.restored.totals, labels)
 	return n
+}
+
+func (f *family) takeSketches(labels string) []snapshot.Uniques {
+	f.restoring.Lock()
+	defer f.restoring.Unlock()
+	rows := f.restored.sketches[labels]
+	delete(f.restored.sketches, labels)
+	return rows
 }
 
 // isOverflow reports whether f holds only an overflow series.
@@ -275,13 +286,4 @@ func (f *family) check(k kind, names []string) {
 		}
 	}
 	panic(fmt.Sprintf("hotcount: %s has labels %q, not %q", f.desc.Name(), f.desc.Labels(), names))
-}
-
-// order returns where in names each of the family's labels is.
-func (f *family) order(names []string) []uint8 {
-	order := make([]uint8, len(f.desc.Labels()))
-	for i, l := range f.desc.Labels() {
-		order[i] = uint8(slices.Index(names, l)) // at most snapshot.MaxLabels
-	}
-	return order
 }

@@ -15,18 +15,18 @@ import (
 // Life of a series; all steps but the first run in the sweep, which is the part
 // of Snapshot that visits every series:
 //
-//	live ──idle──▶ dormant ──acknowledged──▶ parked ──unreachable──▶ gone
-//	 ▲               │                         │
-//	 └──── an add, or a look-up of its key ────┘
+//		live ──idle──▶ dormant ──acknowledged──▶ parked ──unreachable──▶ gone
+//		 ▲               │                         │
+//		 └──── an add, or a look-up of its key ────┘
 //
-//   - live: in the index, one row in each snapshot.
-//   - dormant: its last value is a Final row in each snapshot until every sink
-//     has acknowledged one. more.offset is that value, so that the row is never
-//     changed: adds made from here on are a new row with a later Created.
-//   - parked: out of the index, held by the engine through a weak pointer only.
-//     A handle that a caller kept still works; the sweep finds its adds. When
-//     the last handle is dropped, a finalizer looks for adds that the sweep has
-//     not seen, and brings the series back if there are any.
+//	  - live: in the index, one row in each snapshot.
+//	  - dormant: its last value is a Final row in each snapshot until every sink
+//	    has acknowledged one. more.offset is that value, so that the row is never
+//	    changed: adds made from here on are a new row with a later Created.
+//	  - parked: out of the index, held by the engine through a weak pointer only.
+//	    A handle that a caller kept still works; the sweep finds its adds. When
+//	    the last handle is dropped, a finalizer looks for adds that the sweep has
+//	    not seen, and brings the series back if there are any.
 type series struct {
 	count  stripe.Counter
 	fam    *family
@@ -49,6 +49,7 @@ type more struct {
 	prior   int64 // total restored from earlier runs
 	offset  int64 // part of count that an earlier row of this run has exported
 	dormant bool
+	uniques *Uniques // nil for a counter
 }
 
 // A series fills one 64-byte line and its size class, so that two counters made

@@ -64,6 +64,10 @@ func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
 	}
 	var offset int64
 	if m != nil {
+		if m.uniques != nil {
+			s.Uniques = append(s.Uniques, m.uniques.row(e.createdAt(c)))
+			return
+		}
 		offset = m.offset
 		if m.dormant {
 			if v == offset {

@@ -12,7 +12,7 @@ import (
 // Restored says what an engine found when it started.
 type Restored struct {
 	Runs   int       // earlier runs whose counts go on
-	Series int       // counters that they left
+	Series int       // series that they left
 	Taken  time.Time // when the newest of their snapshots was taken
 }
 
@@ -50,10 +50,15 @@ func (e *Engine) Totals() iter.Seq2[snapshot.Key, int64] {
 	}
 }
 
-// restored is what earlier runs counted in one family.
+// restored is what earlier runs counted in one family, by packed label values.
 type restored struct {
-	desc   *snapshot.Desc
-	totals map[string]int64 // by packed label values
+	desc     *snapshot.Desc
+	totals   map[string]int64
+	sketches map[string][]snapshot.Uniques
+}
+
+func newRestored(d *snapshot.Desc) restored {
+	return restored{d, make(map[string]int64), make(map[string][]snapshot.Uniques)}
 }
 
 // familyID returns a string that tells descriptions apart: no name holds the
@@ -66,64 +71,67 @@ func familyID(d *snapshot.Desc) string {
 func (e *Engine) restore(previous []*snapshot.Snapshot) {
 	e.restored = make(map[string]restored)
 	known := make(map[*snapshot.Desc]restored) // rows of one file share Descs
+	in := func(k snapshot.Key) restored {
+		r, ok := known[k.Desc()]
+		if !ok {
+			r = e.restoredFor(k.Desc())
+			known[k.Desc()] = r
+		}
+		return r
+	}
 	for _, s := range previous {
 		e.previous.Runs += max(1, len(s.Folded))
 		if s.Taken.After(e.previous.Taken) {
 			e.previous.Taken = s.Taken
 		}
 		for row := range s.AllCounters() {
-			r, ok := known[row.Key.Desc()]
-			if !ok {
-				r = e.restoredFor(row.Key.Desc())
-				known[r.desc] = r
-			}
-			if r.totals != nil {
-				r.totals[row.Key.Packed()] += row.Value
-			}
+			in(row.Key).totals[row.Key.Packed()] += row.Value
+		}
+		for _, row := range s.Uniques {
+			sketches := in(row.Key).sketches
+			sketches[row.Key.Packed()] = append(sketches[row.Key.Packed()], row)
 		}
 	}
 	for _, r := range e.restored {
-		e.previous.Series += len(r.totals)
+		e.previous.Series += len(r.totals) + len(r.sketches)
 	}
 }
 
-// restoredFor returns where to add up rows of a family. It has no totals if
-// they are not to be added up: the engine's health is about one run.
+// restoredFor returns where to add up the rows of a family. What becomes of the
+// engine's own series is lost: health is about one run.
 func (e *Engine) restoredFor(d *snapshot.Desc) restored {
 	if strings.HasPrefix(d.Name(), reservedPrefix) {
-		return restored{desc: d}
+		return newRestored(d)
 	}
 	id := familyID(d)
 	if _, ok := e.restored[id]; !ok {
-		e.restored[id] = restored{d, make(map[string]int64)}
+		e.restored[id] = newRestored(d)
 	}
-	return restored{d, e.restored[id].totals}
+	return e.restored[id]
 }
 
-// adopt hands a new family the totals that earlier runs left for it.
+// adopt hands a new family what earlier runs left for it.
 func (e *Engine) adopt(f *family) {
-	if f.kind != counters {
-		return
-	}
 	e.restoring.Lock()
 	defer e.restoring.Unlock()
 	id := familyID(f.desc)
-	f.restored = e.restored[id].totals
+	f.restored = e.restored[id]
 	delete(e.restored, id)
 }
 
-// leftovers returns copies of the restored totals that no series has taken up.
+// leftovers returns copies of the restored totals that no series has taken up,
+// by familyID.
 func (e *Engine) leftovers() map[string]restored {
 	e.restoring.Lock()
 	defer e.restoring.Unlock()
 	left := make(map[string]restored)
 	for id, r := range e.restored {
-		left[id] = restored{r.desc, maps.Clone(r.totals)}
+		left[id] = restored{desc: r.desc, totals: maps.Clone(r.totals)}
 	}
 	for f := range e.families.All {
 		f.restoring.Lock()
-		if len(f.restored) > 0 {
-			left[familyID(f.desc)] = restored{f.desc, maps.Clone(f.restored)}
+		if len(f.restored.totals) > 0 {
+			left[familyID(f.desc)] = restored{desc: f.desc, totals: maps.Clone(f.restored.totals)}
 		}
 		f.restoring.Unlock()
 	}
