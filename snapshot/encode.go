@@ -55,10 +55,7 @@ type frame struct {
 }
 
 func (f *frame) reset() {
-	if cap(f.buf) == 0 {
-		f.buf = make([]byte, 0, frameSize+frameSize/8)
-	}
-	f.buf, f.count = f.buf[:frameHeaderSize], 0
+	f.buf, f.count = append(f.buf[:0], make([]byte, frameHeaderSize)...), 0
 }
 
 func (e *encoder) writeHeader() {
