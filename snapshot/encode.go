@@ -15,9 +15,7 @@ import (
 // frame in memory, never a copy of s. It fails with w's error, or when a row
 // has no key or is too large for a frame (256 MiB).
 func (s *Snapshot) WriteTo(w io.Writer) (int64, error) {
-	e := &encoder{w: w, table: crcTable(), byDesc: map[*Desc]uint64{}, byText: map[string]uint64{}}
-	e.families.reset()
-	e.rows.reset()
+	e := newEncoder(w)
 	e.writeHeader()
 	e.writeMeta(s)
 	writeSection(e, kindCounters, s.Counters, (*encoder).putCounter)
@@ -46,6 +44,13 @@ type encoder struct {
 	byText map[string]uint64 // index of each family, by its encoding
 	last   *Desc             // the Desc of the last row, and
 	lastAt uint64            // its index
+}
+
+func newEncoder(w io.Writer) *encoder {
+	e := &encoder{w: w, table: crcTable(), byDesc: map[*Desc]uint64{}, byText: map[string]uint64{}}
+	e.families.reset()
+	e.rows.reset()
+	return e
 }
 
 // A frame under construction: room for its header, then the payload.

@@ -338,6 +338,7 @@ func (e *Exporter) Close(ctx context.Context) error {
 	if e.closing.CompareAndSwap(false, true) {
 		e.left = e.shutDown(ctx)
 		close(e.closed)
+		return e.left
 	}
 	select {
 	case <-e.closed:
