@@ -2,7 +2,6 @@ package filesink
 
 import (
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"testing"
@@ -132,7 +131,7 @@ func (g *toyEngine) acknowledge(seq uint64) {
 // run is one life of a process on d: open, fold, count, snapshot. It returns
 // when all is done or the power has gone.
 func run(t *testing.T, d *simFS, l *ledger, rng *rand.Rand) {
-	k, err := open(Options{Keep: 2, Logger: slog.New(slog.DiscardHandler)}, d)
+	k, err := open(Options{Keep: 2, Logger: quiet}, d)
 	if err != nil {
 		require.NotErrorIs(t, err, ErrUnreadable)
 		return
@@ -198,7 +197,7 @@ func failOnce(t *testing.T, f fault, seed uint64, at int) bool {
 	d.reboot()
 	run(t, d, l, rng)
 	run(t, d, l, rng)
-	k, err := open(Options{}, d)
+	k, err := open(Options{Logger: quiet}, d)
 	require.NoError(t, err)
 	l.settle(t, k.Restored())
 	return reached
