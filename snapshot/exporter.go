@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -114,6 +115,8 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 	switch {
 	case o.Source == nil:
 		return nil, errors.New("hotcount/snapshot: ExporterOptions.Source is nil")
+	case slices.Contains(o.Sinks, nil):
+		return nil, errors.New("hotcount/snapshot: ExporterOptions.Sinks has a nil sink")
 	case o.Every < 0 || o.Timeout < 0:
 		return nil, fmt.Errorf("hotcount/snapshot: ExporterOptions: negative Every %v or Timeout %v", o.Every, o.Timeout)
 	}
@@ -338,6 +341,7 @@ func (e *Exporter) Close(ctx context.Context) error {
 	if e.closing.CompareAndSwap(false, true) {
 		e.left = e.shutDown(ctx)
 		close(e.closed)
+		return e.left
 	}
 	select {
 	case <-e.closed:

@@ -47,6 +47,10 @@ type Snapshot struct {
 	// Folded lists the writers whose rows have been added up in the rows of
 	// this snapshot, which then has the zero WriterID.
 	Folded []Fold
+
+	// Skipped is how many frames of unknown kinds ReadFrom has passed over:
+	// if not 0, a newer program wrote the snapshot and it held more.
+	Skipped int
 }
 
 // Reset empties s and keeps the memory of its rows for the next use.
