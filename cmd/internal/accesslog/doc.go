@@ -18,7 +18,8 @@
 //     that holds a valid one.
 //   - A quote inside the request is written \" and a backslash \\ or \xhh, as
 //     Apache and nginx do. Escapes are kept as they stand in the log.
-//   - A status is three digits or "-"; a size is digits or "-", which is 0.
+//   - A status is three digits or "-"; a size is at most 19 digits or "-",
+//     which is 0.
 //   - Bytes need not be UTF-8, and times need not be in order.
 //
 // A format that puts a field in front, such as Apache's vhost_combined, reads

@@ -20,6 +20,10 @@ const (
 	// first and servers limit requests to about 8 KiB, so only a line that
 	// no server wrote loses anything.
 	MaxLine = 1 << 20
+
+	// peekSize is the buffer that looks at the first bytes. Reads of more go
+	// past it, straight into a batch.
+	peekSize = 16 << 10
 )
 
 // A Batch is a run of whole lines.
@@ -65,7 +69,7 @@ func NewReader(src io.Reader) *Reader { return newReader(src, BatchSize, MaxLine
 
 func newReader(src io.Reader, batch, line int) *Reader {
 	r := &Reader{next: 1, batch: batch, line: line}
-	buffered := bufio.NewReaderSize(src, BatchSize)
+	buffered := bufio.NewReaderSize(src, peekSize)
 	r.src = buffered
 	// Magic number and the one method there is: RFC 1952, section 2.3.1.
 	if magic, _ := buffered.Peek(3); string(magic) == "\x1f\x8b\x08" {

@@ -90,30 +90,32 @@ func parseTime(b *[timeLen]byte) (unix int64, ok bool) {
 	if b[2] != '/' || b[6] != '/' || b[11] != ':' || b[14] != ':' || b[17] != ':' || b[20] != ' ' {
 		return 0, false
 	}
-	day, year := number(b[0:2]), number(b[7:11])
-	hour, minute, second := number(b[12:14]), number(b[15:17]), number(b[18:20])
-	zoneHour, zoneMinute := number(b[22:24]), number(b[24:26])
-	if day|year|hour|minute|second|zoneHour|zoneMinute < 0 {
+	day, month, year := two(b[0], b[1]), parseMonth(b[3:6]), two(b[7], b[8])*100+two(b[9], b[10])
+	hour, minute, second := two(b[12], b[13]), two(b[15], b[16]), two(b[18], b[19])
+	zone := int64(two(b[22], b[23])*3600 + two(b[24], b[25])*60)
+	if year > 9999 || month == 0 || day == 0 || day > daysIn(month, year) ||
+		hour > 23 || minute > 59 || second > 60 || // 60 is a leap second
+		two(b[22], b[23]) > 23 || two(b[24], b[25]) > 59 {
 		return 0, false
 	}
-	month := parseMonth(b[3:6])
-	if month == 0 || day == 0 || hour > 23 || minute > 59 || zoneHour > 23 || zoneMinute > 59 ||
-		second > 60 { // 60 is a leap second
-		return 0, false
-	}
-	date := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	if day > 28 && date.Day() != day { // 31 April reads as 1 May
-		return 0, false
-	}
-	offset := int64(zoneHour*3600 + zoneMinute*60)
+	unix = daysSince1970(year, month, day)*86400 + int64(hour*3600+minute*60+second)
 	switch b[21] {
 	case '+':
-		offset = -offset
+		return unix - zone, true
 	case '-':
-	default:
-		return 0, false
+		return unix + zone, true
 	}
-	return date.Unix() + int64(hour*3600+minute*60+second) + offset, true
+	return 0, false
+}
+
+// two reads two decimal digits. Anything else is a number larger than any that
+// two or four digits make.
+func two(tens, ones byte) int {
+	t, o := tens-'0', ones-'0'
+	if t > 9 || o > 9 {
+		return 10_000
+	}
+	return int(t)*10 + int(o)
 }
 
 func parseMonth(b []byte) time.Month {
@@ -146,17 +148,30 @@ func parseMonth(b []byte) time.Month {
 	return 0
 }
 
-// number reads a few decimal digits, -1 if there is anything else.
-func number(b []byte) int {
-	n := 0
-	for _, c := range b {
-		d := c - '0'
-		if d > 9 {
-			return -1
-		}
-		n = n*10 + int(d)
+// daysBefore is the days of a common year before each month.
+var daysBefore = [...]int{time.January: 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365}
+
+func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
+
+func daysIn(month time.Month, year int) int {
+	if month == time.February && isLeap(year) {
+		return 29
 	}
-	return n
+	return daysBefore[month+1] - daysBefore[month]
+}
+
+// daysSince1970 counts the days of the Gregorian calendar from 1970-01-01. It
+// takes a sixth of the time of time.Date, which normalizes and has zones.
+func daysSince1970(year int, month time.Month, day int) int64 {
+	// Years since the one before year 0 began 400 years earlier, so that the
+	// divisions below round down; the calendar repeats after 400 years.
+	y := year + 399
+	days := 365*y + y/4 - y/100 + y/400 + daysBefore[month] + day - 1
+	if month > time.February && isLeap(year) {
+		days++
+	}
+	const from1970 = 365*2369 + 2369/4 - 2369/100 + 2369/400 // y of 1970
+	return int64(days - from1970)
 }
 
 // cutRequest reads `"request" ` and returns what follows.
@@ -225,8 +240,9 @@ func isToken(s []byte) bool {
 func (r *Record) cutStatus(s []byte) (rest []byte, ok bool) {
 	switch {
 	case len(s) >= 4 && s[3] == ' ':
-		r.Status = number(s[:3])
-		return s[4:], r.Status >= 0
+		hundreds := int(s[0] - '0')
+		r.Status = hundreds*100 + two(s[1], s[2])
+		return s[4:], hundreds <= 9 && r.Status <= 999
 	case len(s) >= 2 && s[0] == '-' && s[1] == ' ':
 		r.Status = NoStatus
 		return s[2:], true
@@ -234,21 +250,28 @@ func (r *Record) cutStatus(s []byte) (rest []byte, ok bool) {
 	return nil, false
 }
 
+// maxDigits is how many digits the largest size has. No number of so many
+// digits overflows an uint64.
+const maxDigits = len("9223372036854775807")
+
 // readSize reads `size`, which ends the line or has a space after it.
 func (r *Record) readSize(s []byte) bool {
-	if end := bytes.IndexByte(s, ' '); end >= 0 {
-		s = s[:end]
+	if len(s) > 0 && s[0] == '-' {
+		r.Size = 0
+		return len(s) == 1 || s[1] == ' '
 	}
-	r.Size = 0
-	if len(s) == 1 && s[0] == '-' {
-		return true
-	}
+	n, digits := uint64(0), 0
 	for _, c := range s {
+		if c == ' ' {
+			break
+		}
 		d := c - '0'
-		if d > 9 || r.Size > (math.MaxInt64-int64(d))/10 {
+		if d > 9 || digits == maxDigits {
 			return false
 		}
-		r.Size = r.Size*10 + int64(d)
+		n = n*10 + uint64(d)
+		digits++
 	}
-	return len(s) > 0
+	r.Size = int64(n)
+	return digits > 0 && n <= math.MaxInt64
 }

@@ -18,7 +18,7 @@ var (
 	oracleTime    = regexp.MustCompile(`(?s)^[^ ]+ .+? \[(\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-](?:[01]\d|2[0-3])[0-5]\d)\] `)
 	oracleRequest = regexp.MustCompile(`(?s)^"((?:[^"\\]|\\.)*)" `)
 	oracleStatus  = regexp.MustCompile(`^(\d{3}|-) `)
-	oracleSize    = regexp.MustCompile(`^(\d+|-)(?: |$)`)
+	oracleSize    = regexp.MustCompile(`^(\d{1,19}|-)(?: |$)`)
 	oracleParts   = regexp.MustCompile("(?s)^([-!#$%&'*+.^_`|~0-9A-Za-z]+) (.+)$")
 	oracleProto   = regexp.MustCompile(`(?s)(?:^| )HTTP/[^ ]*$`)
 )
@@ -126,6 +126,7 @@ var lines = map[string]string{
 	"size is empty":         `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 `,
 	"size is the largest":   `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 9223372036854775807`,
 	"size is too large":     `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 9223372036854775808`,
+	"size has 20 digits":    `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 00000000000000000005`,
 	"size is negative":      `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 -5`,
 	"HTTP/0.9":              `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET /" 200 5`,
 	"target with spaces":    `192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET /a b HTTP/1.1" 404 5`,
@@ -237,6 +238,22 @@ func TestParseEveryPrefix(t *testing.T) {
 			require.Equal(t, wantErr, err, "%s, %d bytes", name, end)
 			if err == nil {
 				require.Equal(t, want, got, "%s, %d bytes", name, end)
+			}
+		}
+	}
+}
+
+// The calendar is that of package time, over a whole cycle of 400 years and to
+// the ends of what four digits can say.
+func TestCalendar(t *testing.T) {
+	for _, from := range []int{0, 1600, 1800, 9599} {
+		day := time.Date(from, 1, 1, 0, 0, 0, 0, time.UTC)
+		for end := day.AddDate(401, 0, 0); day.Before(end); day = day.AddDate(0, 0, 1) {
+			y, m, d := day.Date()
+			require.Equal(t, day.Unix()/86400, daysSince1970(y, m, d), day)
+			require.LessOrEqual(t, d, daysIn(m, y), day)
+			if day.AddDate(0, 0, 1).Day() == 1 {
+				require.Equal(t, d, daysIn(m, y), day)
 			}
 		}
 	}
