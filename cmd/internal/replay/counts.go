@@ -44,7 +44,7 @@ func OfThisRun(e *hotcount.Engine) Counts {
 	var s snapshot.Snapshot
 	e.Snapshot(&s)
 	return collect(func(yield func(snapshot.Key, int64) bool) {
-		for _, row := range s.Counters {
+		for row := range s.AllCounters() {
 			if !yield(row.Key, row.Value) {
 				return
 			}
