@@ -1,0 +1,128 @@
+package hotcount
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// A Counter counts one series of an Engine. It comes from Engine.Counter or
+// CounterVec.With, is never nil, and stays valid for as long as it is held. All
+// methods are safe for concurrent use. Keep the handle where it is used often:
+// an add through it costs about as much as an add to an atomic, and less once
+// many cores add.
+//
+// An add is not a synchronization: a goroutine that sees its effect in Value
+// must not conclude anything about other memory.
+type Counter series
+
+// Inc adds one.
+func (c *Counter) Inc() { c.count.Inc() }
+
+// Add adds n, which may be negative. A count wraps around at the ends of int64.
+func (c *Counter) Add(n int64) { c.count.Add(n) }
+
+// Value returns the count: what was added since the series was made, and what
+// earlier runs had counted when the engine started. It holds every add that
+// returned before the call. While others add, it is not a point in time; see
+// stripe.Counter.Value. It costs one load for each stripe.
+func (c *Counter) Value() int64 { return (*series)(c).total() }
+
+// Key returns the name and labels of the series.
+func (c *Counter) Key() snapshot.Key { return (*series)(c).key() }
+
+// Delete takes the series out of the engine without waiting for it to be idle:
+// from the next snapshot on it is final, and it leaves when every sink has
+// acknowledged that. A later add, also through c, brings it back from zero and
+// with a new start time. An overflow series stays.
+func (c *Counter) Delete() { c.active.Store(deleted) }
+
+// Counter returns the counter with this name and these labels, given as
+// alternating names and values, in any order of names. The first call makes it.
+//
+// The names are the program's own: Counter panics if they break Prometheus'
+// rules, if a label has no value, or if the metric was used with other labels
+// or as another kind. Values may be any bytes, of any length and from anyone.
+//
+// A call costs a look-up, takes no lock and allocates nothing once the series
+// exists.
+func (e *Engine) Counter(name string, labels ...string) *Counter {
+	return (*Counter)(e.lookUp(counters, name, labels))
+}
+
+func (e *Engine) lookUp(k kind, name string, pairs []string) *series {
+	if len(pairs)%2 != 0 {
+		panic(fmt.Sprintf("hotcount: metric %s: label %q has no value", name, pairs[len(pairs)-1]))
+	}
+	f := e.findFamily(name)
+	if f == nil {
+		f = e.family(k, name, labelNames(pairs))
+	}
+	var buf [snapshot.MaxLabels]uint8
+	order, ok := f.orderPairs(buf[:0], pairs)
+	if !ok || f.kind != k {
+		f.check(k, labelNames(pairs))
+	}
+	return f.get(pairs, order)
+}
+
+func labelNames(pairs []string) []string {
+	names := make([]string, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		names = append(names, pairs[i])
+	}
+	return names
+}
+
+// orderPairs appends where in pairs the value of each of the family's labels
+// is. It reports false if pairs does not hold just these labels.
+func (f *family) orderPairs(order []uint8, pairs []string) ([]uint8, bool) {
+	labels := f.desc.Labels()
+	if len(pairs) != 2*len(labels) {
+		return order, false
+	}
+	for i, l := range labels {
+		at := 2 * i // where it is if the caller sorts them too
+		if pairs[at] != l {
+			for at = 0; at < len(pairs) && pairs[at] != l; at += 2 {
+			}
+			if at == len(pairs) {
+				return order, false
+			}
+		}
+		order = append(order, uint8(at+1)) // at most 2*snapshot.MaxLabels
+	}
+	return order, true
+}
+
+// A CounterVec is a family of counters that differ in label values. It is safe
+// for concurrent use.
+type CounterVec struct {
+	f     *family
+	order []uint8 // where in With's values each of the family's labels is
+}
+
+// CounterVec returns the family of counters with this name and these label
+// names. It panics as Counter does.
+func (e *Engine) CounterVec(name string, labels ...string) *CounterVec {
+	f := e.family(counters, name, labels)
+	return &CounterVec{f: f, order: f.order(labels)}
+}
+
+// With returns the family's counter with these label values, in the order of
+// the label names that the CounterVec was made with. The first call makes it.
+// It panics if their number is wrong; they may be any bytes, of any length and
+// from anyone.
+//
+// A call takes no lock and allocates nothing once the series exists.
+func (v *CounterVec) With(values ...string) *Counter {
+	if len(values) != len(v.order) {
+		v.miscounted(slices.Clone(values)) // a clone, so that values need not escape
+	}
+	return (*Counter)(v.f.get(values, v.order))
+}
+
+func (v *CounterVec) miscounted(values []string) {
+	panic(fmt.Sprintf("hotcount: %s has %d labels, got %d values: %q", v.f.desc.Name(), len(v.order), len(values), values))
+}
