@@ -12,6 +12,10 @@ import (
 // demoEvery is short, so that even a demo that is killed loses little.
 const demoEvery = 2 * time.Second
 
+// maxClients keeps the connections, two descriptors each, within the usual
+// limit of 1,024 open files.
+const maxClients = 400
+
 func demoVerb(ctx context.Context, s streams, v verb, args []string) error {
 	fs := v.flags()
 	asJSON := fs.Bool("json", false, "print the result as JSON")
@@ -25,8 +29,8 @@ func demoVerb(ctx context.Context, s streams, v verb, args []string) error {
 	switch {
 	case *dir == "":
 		return usagef("-dir must not be empty")
-	case *clients < 1:
-		return usagef("-clients %d: there must be one", *clients)
+	case *clients < 1 || *clients > maxClients:
+		return usagef("-clients %d is not in 1 to %d", *clients, maxClients)
 	case *duration < 0:
 		return usagef("-for %v is negative", *duration)
 	}

@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -86,7 +87,9 @@ func (v verb) status(s streams, err error) int {
 		fmt.Fprintf(s.err, "hotcount %s: %v; see hotcount %s -h\n", v.name, err, v.name)
 		return exitUsage
 	}
-	fmt.Fprintf(s.err, "hotcount %s: %v\n", v.name, err)
+	for line := range strings.Lines(err.Error()) { // one a joined error
+		fmt.Fprintf(s.err, "hotcount %s: %s\n", v.name, strings.TrimSuffix(line, "\n"))
+	}
 	return exitFailure
 }
 

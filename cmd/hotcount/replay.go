@@ -16,6 +16,9 @@ import (
 	"github.com/hotcount/hotcount/cmd/internal/text"
 )
 
+// maxWorkers is far more than any machine has use for; each takes 128 KiB.
+const maxWorkers = 10_000
+
 func replayVerb(ctx context.Context, s streams, v verb, args []string) error {
 	fs := v.flags()
 	asJSON := fs.Bool("json", false, "print JSON")
@@ -31,8 +34,8 @@ func replayVerb(ctx context.Context, s streams, v verb, args []string) error {
 	switch {
 	case len(files) == 0:
 		return usagef("no file is given; - is standard input")
-	case *workers < 1:
-		return usagef("-workers %d: there must be one", *workers)
+	case *workers < 1 || *workers > maxWorkers:
+		return usagef("-workers %d is not in 1 to %d", *workers, maxWorkers)
 	case *top < 0:
 		return usagef("-top %d is negative", *top)
 	case *paths < 1 || *paths > math.MaxInt32:

@@ -10,11 +10,11 @@ import (
 
 // The reasons why a line is malformed, in the order in which Parse looks.
 var (
-	ErrClient  = errors.New("hotcount/accesslog: no client at the start of the line")
-	ErrTime    = errors.New("hotcount/accesslog: no time in brackets after client, identity and user")
-	ErrRequest = errors.New("hotcount/accesslog: no quoted request after the time")
-	ErrStatus  = errors.New("hotcount/accesslog: no three-digit status after the request")
-	ErrSize    = errors.New("hotcount/accesslog: no size after the status")
+	ErrClient  = errors.New("no client at the start of the line")
+	ErrTime    = errors.New("no time in brackets after client, identity and user")
+	ErrRequest = errors.New("no quoted request after the time")
+	ErrStatus  = errors.New("no three-digit status after the request")
+	ErrSize    = errors.New("no size after the status")
 )
 
 // NoStatus is the Status of a line that has "-" there.

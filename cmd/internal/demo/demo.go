@@ -12,7 +12,6 @@ package demo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strconv"
@@ -35,7 +34,7 @@ func Run(ctx context.Context, e *hotcount.Engine, o Options) (*Result, error) {
 	s := newService(e)
 	listener, err := net.Listen("tcp", o.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("hotcount/demo: %w", err)
+		return nil, err
 	}
 	server := &http.Server{Handler: s.handler()}
 	served := make(chan error, 1)

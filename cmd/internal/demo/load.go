@@ -61,7 +61,7 @@ func (l *load) run(ctx context.Context) error {
 	}
 	wg.Wait()
 	if err := context.Cause(ctx); err != ctx.Err() {
-		return fmt.Errorf("hotcount/demo: %w; whether that request was counted is not known", err)
+		return fmt.Errorf("%w; whether that request was counted is not known", err)
 	}
 	return nil
 }

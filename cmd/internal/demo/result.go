@@ -90,7 +90,7 @@ func (r *Result) Err() error {
 	if len(r.Differences) == 0 {
 		return nil
 	}
-	return fmt.Errorf("hotcount/demo: %s between what was sent, counted and saved", text.Count(int64(len(r.Differences)), "difference"))
+	return fmt.Errorf("%s between what was sent, counted and saved", text.Count(int64(len(r.Differences)), "difference"))
 }
 
 // WriteJSON writes the result for programs.
@@ -124,7 +124,7 @@ func (r *Result) verdict() string {
 	if len(r.Differences) == 0 {
 		return s + "Checked: every post's views and likes are equal in all of them.\n"
 	}
-	for _, d := range r.Differences {
+	for _, d := range r.Differences[:min(len(r.Differences), shownPosts)] {
 		s += "WRONG: " + d + "\n"
 	}
 	return s

@@ -67,16 +67,16 @@ func (s *Screen) follow(e *hotcount.Engine, start time.Time, before counts, ende
 	}
 }
 
-// redraw puts text over what the last call drew. Lines are cleared one by one,
+// redraw puts table over what the last call drew. Lines are cleared one by one,
 // not all at first, which would flicker.
-func (s *Screen) redraw(text string) {
+func (s *Screen) redraw(table string) {
 	var b strings.Builder
 	if s.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.drawn) // up
 	}
-	b.WriteString(strings.ReplaceAll(text, "\n", "\x1b[K\n")) // clear to the end of the line
+	b.WriteString(strings.ReplaceAll(table, "\n", "\x1b[K\n")) // clear to the end of the line
 	io.WriteString(s.W, b.String())
-	s.drawn = strings.Count(text, "\n")
+	s.drawn = strings.Count(table, "\n")
 }
 
 // erase takes the table off the screen: the final one follows.

@@ -86,7 +86,7 @@ func (v *Verification) Err() error {
 	if v.Different == 0 {
 		return nil
 	}
-	return fmt.Errorf("hotcount/replay: %d of %d series differ from an exact count", v.Different, v.Series)
+	return fmt.Errorf("%d of %d series differ from an exact count", v.Different, v.Series)
 }
 
 // Verify compares what an engine counted with the exact counts. Every series

@@ -22,7 +22,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hotcount/hotcount/cmd/internal/accesslog"
@@ -109,16 +108,19 @@ func run(ctx context.Context, sources []Source, workers int, newCounter func() c
 			break
 		}
 		if err := read(ctx, i, s, jobs, buffers); err != nil {
-			errs = append(errs, fmt.Errorf("hotcount/replay: %s: %w", s.Name, bare(err)))
+			errs = append(errs, fmt.Errorf("%s: %w", s.Name, bare(err)))
 		}
 	}
 	close(jobs)
 	wg.Wait()
-	return firstMalformed(crew, sources), errors.Join(append(errs, ctx.Err())...)
+	if ctx.Err() != nil {
+		errs = append(errs, fmt.Errorf("stopped before the end: %w", context.Cause(ctx)))
+	}
+	return firstMalformed(crew, sources), errors.Join(errs...)
 }
 
 // read cuts one source into jobs until it ends or ctx is done.
-func read(ctx context.Context, source int, s Source, jobs chan<- job, buffers <-chan []byte) error {
+func read(ctx context.Context, source int, s Source, jobs chan<- job, buffers chan []byte) error {
 	src, err := s.Open()
 	if err != nil {
 		return err
@@ -126,11 +128,13 @@ func read(ctx context.Context, source int, s Source, jobs chan<- job, buffers <-
 	defer src.Close()
 	r := accesslog.NewReader(src)
 	for ctx.Err() == nil {
-		batch, err := r.ReadBatch(<-buffers)
-		if err == io.EOF {
-			return nil
-		}
+		buf := <-buffers
+		batch, err := r.ReadBatch(buf)
 		if err != nil {
+			buffers <- buf
+			if err == io.EOF {
+				return nil
+			}
 			return err
 		}
 		jobs <- job{source, batch}
@@ -190,7 +194,7 @@ func firstMalformed(crew []worker, sources []Source) []Malformed {
 	})
 	var first []Malformed
 	for _, p := range all[:min(len(all), maxMalformed)] {
-		first = append(first, Malformed{sources[p.source].Name, p.line, strings.TrimPrefix(p.err.Error(), "hotcount/accesslog: ")})
+		first = append(first, Malformed{sources[p.source].Name, p.line, p.err.Error()})
 	}
 	return first
 }

@@ -109,7 +109,6 @@ func (r *Report) Time(workers int, took time.Duration) {
 // WriteJSON writes the report for programs.
 func (r *Report) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false) // a path's & is an &
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
