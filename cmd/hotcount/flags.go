@@ -32,7 +32,8 @@ func (v verb) parse(fs *flag.FlagSet, s streams, args []string) ([]string, error
 	for {
 		err := fs.Parse(args)
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintf(s.out, "Usage: %s\n\n%s.\n\n", strings.TrimRight("hotcount "+v.name+" [FLAG…] "+v.args, " "), v.summary)
+			usage := strings.TrimRight("hotcount "+v.name+" [FLAG…] "+v.args, " ")
+			fmt.Fprintf(s.out, "hotcount %s: %s\n\nUsage: %s\n\n", v.name, v.summary, usage)
 			fs.SetOutput(s.out)
 			fs.PrintDefaults()
 			return nil, err

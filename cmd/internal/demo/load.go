@@ -42,26 +42,32 @@ func (l *load) run(ctx context.Context) error {
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, Timeout: requestTimeout}
 
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var failed error
+	var once sync.Once
 	var wg sync.WaitGroup
 	for range l.clients {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 			choose := rand.NewZipf(r, skew, 1, posts-1)
-			for ctx.Err() == nil {
+			for {
 				post, like := int(choose.Uint64())+1, r.IntN(likeEvery) == 0
 				if err := l.send(client, post, like); err != nil {
-					cancel(err)
+					once.Do(func() { failed = err })
+					cancel()
 					return
 				}
 				l.sent.add(post, like)
+				if ctx.Err() != nil {
+					return
+				}
 			}
 		})
 	}
 	wg.Wait()
-	if err := context.Cause(ctx); err != ctx.Err() {
-		return fmt.Errorf("%w; whether that request was counted is not known", err)
+	if failed != nil {
+		return fmt.Errorf("%w; whether that request was counted is not known", failed)
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ const (
 )
 
 func (s *Screen) begin(url string, clients int, restored hotcount.Restored, before counts) {
-	fmt.Fprintf(s.W, "Serving %d posts at %s to %s. Visit %s/posts/1 too. Ctrl-C ends it.\n",
-		posts, url, text.Count(int64(clients), "client"), url)
+	fmt.Fprintf(s.W, "Serving %d posts at %s to %s.\n", posts, url, text.Count(int64(clients), "client"))
+	fmt.Fprintf(s.W, "Your own visits to %s/posts/1 count too. Ctrl-C ends the demo.\n", url)
 	fmt.Fprintf(s.W, "A snapshot every %v goes to %s.\n", s.Every, s.Dir)
 	if restored.Runs > 0 {
 		fmt.Fprintf(s.W, "Restored %s and %s of %s.\n", text.Count(before.views(), "view"),
