@@ -15,9 +15,11 @@ fail() {
 
 # run prints a command on standard error, as set -x would, then runs it.
 run() {
-	printf '+ %s%s\n' "$(settings)" "$*" >&2
+	show "$@"
 	"$@"
 }
+
+show() { printf '+ %s%s\n' "$(settings)" "$*" >&2; }
 
 # settings prints what changes the meaning of a go command: where it runs, and variables.
 settings() {
@@ -32,30 +34,28 @@ settings() {
 # stays in $last_output until the next call.
 quietly() {
 	last_output=$scratch/output
-	run "$@" >"$last_output" 2> >(tee -a "$last_output" >&2) || {
-		local status=$?
-		cat "$last_output" >&2
-		return "$status"
-	}
+	show "$@"
+	"$@" >"$last_output" 2>&1 || fail "$(<"$last_output")"
 }
 
 # in_dir DIR COMMAND… runs a command in a directory.
 in_dir() (
-	cd "$1"
+	cd "$1" || exit
 	shift
 	"$@"
 )
 
-# gotest is go test with HOTCOUNT_CI=1, which turns an absent service or tool from a
-# skip into a failure, and with every other skip checked against .ci/skips.
+# gotest is go test, never from the cache, with HOTCOUNT_CI=1, which turns an absent
+# service or tool from a skip into a failure. Any other skip must be in .ci/skips.
 gotest() {
 	need_tools
 	local -x HOTCOUNT_CI=1
-	run go test -json "$@" | testreport -run "$step" -allow "$top/.ci/skips"
+	run go test -json -count=1 "$@" | testreport -run "$step" -allow "$top/.ci/skips"
 }
 
 # under_toolchain VERSION PATTERN… tests under another version of Go.
 under_toolchain() {
+	need_tools
 	export GOTOOLCHAIN=$1
 	shift
 	if ! run go version; then
@@ -82,9 +82,10 @@ tree_state() {
 	git ls-files --others --exclude-standard -z | xargs -0 --no-run-if-empty sha256sum
 }
 
-# need_tools builds the pinned tools and our own into the scratch directory, for this
-# machine whatever the step builds for.
+# need_tools builds the pinned tools and our own into the scratch directory, once a run
+# and for this machine whatever the step builds for.
 need_tools() {
+	[[ ! -e $scratch/bin/testreport ]] || return 0
 	GOWORK=off GOOS='' GOARCH='' CGO_ENABLED='' GOBIN=$scratch/bin \
 		in_dir "$top/tools" go install tool ./...
 }
@@ -140,7 +141,7 @@ run_steps() {
 	for name; do
 		printf '\n== %s\n' "$name"
 		start=$SECONDS
-		timeout --kill-after=10 "$step_limit" bash .ci/run -step "$name" </dev/null &
+		timeout --kill-after=10 "$step_limit" bash .ci/run -step "$name" </dev/null 2>&1 &
 		child=$!
 		if wait "$child"; then
 			verdict=ok passed=$((passed + 1))

@@ -36,8 +36,9 @@ need_postgres() {
 	answers 5432 && return
 	install -d -m 700 -o postgres "$data"
 	chmod 711 "$scratch"
-	quietly runuser -u postgres -- "$bin/initdb" --auth trust --username postgres --pgdata "$data"
-	start 5432 runuser -u postgres -- "$bin/postgres" -D "$data" -h 127.0.0.1 -p 5432 -k "$data"
+	local as=(setpriv --reuid postgres --regid postgres --clear-groups)
+	quietly "${as[@]}" "$bin/initdb" --auth trust --username postgres --pgdata "$data"
+	start 5432 "${as[@]}" "$bin/postgres" -D "$data" -h 127.0.0.1 -p 5432 -k "$data"
 }
 
 # answers tells whether something listens on a port of 127.0.0.1.
