@@ -90,15 +90,15 @@ need_tools() {
 		in_dir "$top/tools" go install tool ./...
 }
 
-# need_deb COMMAND PACKAGE installs a Debian package unless its command is there.
-need_deb() { [[ -n $(type -P "$1") ]] || install_deb "$2"; }
+# need_deb COMMAND PACKAGE… installs Debian packages unless the command is there.
+need_deb() { [[ -n $(type -P "$1") ]] || install_deb "${@:2}"; }
 
 install_deb() {
 	if [[ ! -e $scratch/apt-updated ]]; then
 		quietly apt-get update
 		touch "$scratch/apt-updated"
 	fi
-	DEBIAN_FRONTEND=noninteractive quietly apt-get install --yes --no-install-recommends "$1"
+	DEBIAN_FRONTEND=noninteractive quietly apt-get install --yes --no-install-recommends "$@"
 }
 
 # main runs the steps that its arguments name, or all of them.

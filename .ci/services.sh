@@ -25,9 +25,9 @@ need_nats() {
 need_postgres() {
 	if [[ ! -d /usr/lib/postgresql ]]; then
 		# Else the package makes a cluster of its own on our port, closed to us.
-		need_deb pg_ctlcluster postgresql-common
-		echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.d/hotcount-ci.conf
-		need_deb psql postgresql
+		install_deb postgresql-common
+		echo 'create_main_cluster = false' >>/etc/postgresql-common/createcluster.conf
+		install_deb postgresql
 	fi
 	local version bin data=$scratch/postgres
 	version=$(find /usr/lib/postgresql -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -n 1)
