@@ -44,7 +44,7 @@ func NewDesc(name string, labels ...string) (*Desc, error) {
 			return nil, fmt.Errorf("%w: metric %q has label %q twice", ErrName, name, l)
 		}
 	}
-	return &Desc{name: strings.Clone(name), labels: slices.Clone(labels)}, nil
+	return &Desc{name: strings.Clone(name), labels: append([]string(nil), labels...)}, nil
 }
 
 func validName(s string, colon bool) bool {
@@ -90,7 +90,7 @@ func (d *Desc) Key(values ...string) Key {
 func (d *Desc) PackedKey(packed string) (Key, error) {
 	rest := packed
 	for range d.labels {
-		_, after, ok := cutValue(rest)
+		_, after, ok := CutValue(rest)
 		if !ok {
 			return Key{}, fmt.Errorf("hotcount/snapshot: metric %s: packed label values are cut short at byte %d of %d", d.name, len(packed)-len(rest), len(packed))
 		}
@@ -118,7 +118,19 @@ func AppendValue(dst []byte, v string) []byte {
 	return append(dst, v...)
 }
 
-func cutValue(packed string) (v, rest string, ok bool) {
+// CutValue splits the first packed label value from the rest. It reports false
+// when packed does not begin with a whole value.
+func CutValue(packed string) (value, rest string, ok bool) {
+	if len(packed) > 0 && packed[0] < 0x80 {
+		if end := 1 + int(packed[0]); end <= len(packed) {
+			return packed[1:end], packed[end:], true
+		}
+		return "", "", false
+	}
+	return cutLong(packed)
+}
+
+func cutLong(packed string) (value, rest string, ok bool) {
 	var n uint64
 	for i := 0; i < len(packed) && i < binary.MaxVarintLen64; i++ {
 		n |= uint64(packed[i]&0x7f) << (7 * i)
@@ -167,7 +179,7 @@ func (k Key) Labels() iter.Seq2[string, string] {
 		}
 		rest := k.packed
 		for _, l := range k.desc.labels {
-			v, after, ok := cutValue(rest)
+			v, after, ok := CutValue(rest)
 			if !ok || !yield(l, v) {
 				return
 			}

@@ -1,6 +1,9 @@
 package snapshot
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // A Sink keeps snapshots.
 type Sink interface {
@@ -12,3 +15,24 @@ type Sink interface {
 	// Calls come one at a time.
 	Write(ctx context.Context, s *Snapshot) error
 }
+
+// Terminal marks err as one that a retry cannot mend, such as a writer that a
+// sink has already counted out. An exporter stops writing to a sink that
+// returns such an error. Terminal of nil is nil.
+func Terminal(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &terminalError{err}
+}
+
+// IsTerminal reports whether err, or one that it wraps, was made by Terminal.
+func IsTerminal(err error) bool {
+	var t *terminalError
+	return errors.As(err, &t)
+}
+
+type terminalError struct{ err error }
+
+func (t *terminalError) Error() string { return t.err.Error() }
+func (t *terminalError) Unwrap() error { return t.err }

@@ -8,7 +8,10 @@
 // fleet is the sum over writers.
 package snapshot
 
-import "time"
+import (
+	"iter"
+	"time"
+)
 
 // A Snapshot is the state of one writer. It is plain data and safe to read from
 // any number of goroutines; its owner may reuse it once they are done.
@@ -32,6 +35,18 @@ type Snapshot struct {
 	// back is a new row in Counters with a later Created. Rows are told apart
 	// by (Writer, Key, Created).
 	Final []Counter
+
+	// Retired and Folded are a keeping sink's own, filled in what it gives
+	// back, and empty in what a Source gives.
+
+	// Retired holds, per series, the sum of the rows that were Final once
+	// and that every sink has acknowledged. A sink that was given those
+	// rows must not be given them again, so only totals count them.
+	Retired []Counter
+
+	// Folded lists the writers whose rows have been added up in the rows of
+	// this snapshot, which then has the zero WriterID.
+	Folded []Fold
 }
 
 // Reset empties s and keeps the memory of its rows for the next use.
@@ -40,11 +55,14 @@ func (s *Snapshot) Reset() {
 	clear(s.Uniques)
 	clear(s.Gauges)
 	clear(s.Final)
+	clear(s.Retired)
 	*s = Snapshot{
 		Counters: s.Counters[:0],
 		Uniques:  s.Uniques[:0],
 		Gauges:   s.Gauges[:0],
 		Final:    s.Final[:0],
+		Retired:  s.Retired[:0],
+		Folded:   s.Folded[:0],
 	}
 }
 
@@ -55,12 +73,39 @@ type Counter struct {
 	Value   int64
 }
 
+// AllCounters yields every counter row whatever its standing: Counters, Final
+// and Retired. The sum of a series' rows over all writers is its lifetime total.
+func (s *Snapshot) AllCounters() iter.Seq[Counter] {
+	return func(yield func(Counter) bool) {
+		for _, rows := range [...][]Counter{s.Counters, s.Final, s.Retired} {
+			for _, c := range rows {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // A Uniques row is one series' sketch in the format of hll.Sketch's
-// AppendBinary.
+// AppendBinary. A series may have several rows; its count is that of their
+// union.
 type Uniques struct {
 	Key     Key
 	Created int64 // Unix nanoseconds
-	Sketch  []byte
+
+	// Scheme tells how elements were hashed: the hash function and a
+	// fingerprint of its seed, 0 for unseeded xxHash64. The union of
+	// sketches of different schemes means nothing.
+	Scheme uint64
+	Sketch []byte
+}
+
+// A Fold says that another writer's rows, as they were in its snapshot Seq, are
+// part of a sum.
+type Fold struct {
+	Writer WriterID
+	Seq    uint64
 }
 
 // A Gauge row is a reading that must not be summed over writers: the engine's

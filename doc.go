@@ -1,2 +1,0 @@
-// Package hotcount is a placeholder until the engine lands.
-package hotcount

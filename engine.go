@@ -1,0 +1,155 @@
+package hotcount
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/internal/index"
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/filesink"
+)
+
+// Options configure an Engine. The zero value is an engine that counts in
+// memory only.
+type Options struct {
+	// Dir is the directory that keeps snapshots across restarts; see package
+	// filesink. It is made if need be. One process at a time may use it.
+	// Empty means that nothing is kept.
+	Dir string
+
+	// Every is the time between two exports to Dir and Sinks, 10 s by
+	// default. A crash loses at most what was counted since the last one
+	// that completed.
+	Every time.Duration
+
+	// Sinks get every snapshot beside Dir, each at its own pace.
+	Sinks []snapshot.Sink
+
+	// Limits bound the number of series.
+	Limits Limits
+
+	// Uniques are the options of the engine's sketches. Label values and
+	// elements that strangers choose call for a Seed; see package hll.
+	Uniques hll.Options
+
+	// Logger gets what goes wrong in the background; the default discards
+	// it. Health series count it in any case.
+	Logger *slog.Logger
+}
+
+// Limits bound the memory of an engine whose label values come from strangers.
+// A series takes about 110 bytes and its label values.
+type Limits struct {
+	// FamilySeries is how many series a family may have, 10,000 by default.
+	// Beyond that, look-ups of new series return the family's overflow
+	// series, which has the one label hotcount_overflow="true" and so keeps
+	// the exact rest of the family's total. Series that exist are not
+	// affected.
+	FamilySeries int64
+
+	// Series is the same for all families together, 1,000,000 by default.
+	Series int64
+
+	// IdleAfter, if positive, lets a series go that did not change for so
+	// long, once every sink has acknowledged its final value. It takes
+	// effect in the snapshots. A handle that the caller still holds loses
+	// nothing: its next add brings the series back, from zero and with a new
+	// start time. Overflow series and uniques stay.
+	IdleAfter time.Duration
+}
+
+const (
+	defaultFamilySeries = 10_000
+	defaultSeries       = 1_000_000
+)
+
+// An Engine is a registry of named counters that exports what they counted. Use
+// New to make one; an Engine must not be copied. All methods are safe for
+// concurrent use.
+type Engine struct {
+	limits   Limits
+	sketches hll.Options
+	log      *slog.Logger
+
+	writer  snapshot.WriterID
+	started time.Time
+	hasher  hasher
+	// hashMask keeps all bits of a hash. Tests clear it to make every two
+	// keys collide.
+	hashMask uint64
+
+	index    *index.Index[series]
+	families *index.Index[family]
+	parked   parking
+
+	live    atomic.Int64 // series that count against limits.Series
+	created atomic.Int64
+
+	restoring sync.Mutex
+	restored  map[string]restored // by familyID
+	previous  Restored
+
+	mu    sync.Mutex // held by Snapshot and Acknowledge
+	sweep sweep
+
+	files    *filesink.Sink     // nil without a Dir
+	exporter *snapshot.Exporter // nil without a sink; guarded by mu until New returns
+}
+
+type shard = index.Shard[series]
+
+// New starts an engine. With a Dir it restores what earlier runs counted, and
+// returns an error if the directory is in use, or holds files but none that can
+// be read.
+func New(o Options) (*Engine, error) {
+	if o.Every < 0 || o.Limits.FamilySeries < 0 || o.Limits.Series < 0 || o.Limits.IdleAfter < 0 {
+		return nil, errors.New("hotcount: an option is negative")
+	}
+	if _, err := hll.New(o.Uniques); err != nil {
+		return nil, fmt.Errorf("hotcount: %w", err)
+	}
+	if o.Limits.FamilySeries == 0 {
+		o.Limits.FamilySeries = defaultFamilySeries
+	}
+	if o.Limits.Series == 0 {
+		o.Limits.Series = defaultSeries
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{
+		limits:   o.Limits,
+		sketches: o.Uniques,
+		log:      o.Logger,
+		writer:   snapshot.NewWriterID(),
+		started:  time.Now(),
+		hasher:   newHasher(),
+		hashMask: ^uint64(0),
+	}
+	e.index = index.New(e.hashOf)
+	e.families = index.New(func(f *family) uint64 { return f.seed })
+	if err := e.startExport(o); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// hashOf returns what family.hash returns for the values of s.
+func (e *Engine) hashOf(s *series) uint64 {
+	h := s.fam.seed
+	for rest := s.labels; rest != ""; {
+		var v string
+		v, rest, _ = snapshot.CutValue(rest)
+		h = e.hasher.add(h, v)
+	}
+	return h & e.hashMask
+}
+
+// age returns the whole seconds since the engine started. 32 bits of them last
+// 136 years.
+func (e *Engine) age() uint32 { return uint32(time.Since(e.started) / time.Second) }

@@ -1,0 +1,126 @@
+package hotcount
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/filesink"
+)
+
+// startExport restores what Dir holds and starts the exporter, if there is
+// anywhere to export to.
+func (e *Engine) startExport(o Options) error {
+	var prior []*snapshot.Snapshot
+	sinks := o.Sinks
+	if o.Dir != "" {
+		files, err := filesink.Open(filesink.Options{Dir: o.Dir, Logger: o.Logger})
+		if err != nil {
+			return fmt.Errorf("hotcount: %w", err)
+		}
+		e.files = files
+		previous := files.Restored()
+		e.restore(previous)
+		for _, s := range previous {
+			if !s.Writer.IsZero() { // the base has been handed on before
+				prior = append(prior, s)
+			}
+		}
+		sinks = slices.Concat([]snapshot.Sink{files}, sinks)
+	}
+	if len(sinks) == 0 {
+		return nil
+	}
+
+	e.mu.Lock() // the exporter takes a snapshot only once e.exporter is set
+	defer e.mu.Unlock()
+	exporter, err := snapshot.NewExporter(snapshot.ExporterOptions{
+		Source:   e,
+		Sinks:    sinks,
+		Every:    o.Every,
+		Prior:    prior,
+		HandedOn: e.handedOn,
+		Logger:   o.Logger,
+	})
+	if err != nil {
+		if e.files != nil {
+			e.files.Close()
+		}
+		return fmt.Errorf("hotcount: %w", err)
+	}
+	e.exporter = exporter
+	return nil
+}
+
+// handedOn runs when every sink holds the last snapshot of an earlier run, which
+// then need not be kept apart any longer.
+func (e *Engine) handedOn(w snapshot.WriterID) {
+	if e.files == nil {
+		return
+	}
+	if err := e.files.Fold(w); err != nil {
+		e.log.Warn("hotcount: folding an earlier run failed; the next start tries again", "writer", w, "error", err)
+	}
+}
+
+// Flush takes a snapshot and returns when every sink holds it. If ctx ends
+// before that, the error is a *snapshot.UnflushedError that names the sinks. An
+// engine without sinks has nothing to flush.
+func (e *Engine) Flush(ctx context.Context) error {
+	if e.exporter == nil {
+		return nil
+	}
+	return e.exporter.Flush(ctx)
+}
+
+// Exports says how export is doing, sink by sink. It is the zero value if the
+// engine has no sink.
+func (e *Engine) Exports() snapshot.ExporterStats {
+	if e.exporter == nil {
+		return snapshot.ExporterStats{}
+	}
+	return e.exporter.Stats()
+}
+
+// Close takes a last snapshot, flushes it to every sink and ends the engine's
+// goroutines. It returns by the end of ctx, at most 50 ms late; if a sink could
+// not take the snapshot by then, the error is a *snapshot.UnflushedError.
+// Without a deadline, Close allows the sinks 10 s.
+//
+// Adds made before Close was called are in that snapshot. Counters go on
+// counting after it, but nothing is exported any more. More calls return the
+// same.
+func (e *Engine) Close(ctx context.Context) error {
+	if e.exporter == nil {
+		return nil
+	}
+	e.awaitLastRites(ctx)
+	err := e.exporter.Close(ctx)
+	if e.files == nil {
+		return err
+	}
+	if err != nil {
+		go e.files.Close() // waits for a Write that may be stuck
+		return err
+	}
+	if err := e.files.Close(); err != nil {
+		return fmt.Errorf("hotcount: %w", err)
+	}
+	return nil
+}
+
+// awaitLastRites waits for the finalizers of series that died with adds of
+// their own, so that these are in the last snapshot. They are on the runtime's
+// queue already, hence soon done.
+func (e *Engine) awaitLastRites(ctx context.Context) {
+	const often = time.Millisecond
+	for e.parked.dying() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(often):
+		}
+	}
+}

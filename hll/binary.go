@@ -1,0 +1,162 @@
+package hll
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// The format is version 2 of github.com/axiomhq/hyperloglog, big-endian:
+//
+//	0  version (2)
+//	1  precision
+//	2  0
+//	3  1 if keys follow, 0 if registers do
+//
+//	registers: uint32 number; a byte each
+//	keys:      uint32 number; a uint32 each, in any order
+//	           uint32 number; uint32 last; uint32 bytes; the bytes
+//
+// The second list of keys is sorted, its bytes are the varints of the
+// differences. All keys are written there; both lists are read.
+const (
+	binaryVersion = 2
+	binaryHeader  = 4
+	binaryDense   = 0
+	binarySparse  = 1
+
+	uint32Bytes = 4
+	listHeader  = 3 * uint32Bytes
+)
+
+// AppendBinary implements encoding.BinaryAppender. It appends s in version 2 of
+// the format of github.com/axiomhq/hyperloglog, which reads it too.
+//
+// The format has no place for the Scheme: keep it beside, and compare it before
+// you merge. Bytes of equal sketches may differ. The error is always nil.
+func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
+	st := s.current()
+	dst = append(dst, binaryVersion, st.p, 0)
+	if st.regs == nil {
+		return appendKeys(append(dst, binarySparse), st), nil
+	}
+	dst = append(dst, binaryDense)
+	dst = slices.Grow(dst, uint32Bytes+len(st.regs)*wordBytes)
+	dst = binary.BigEndian.AppendUint32(dst, 1<<st.p)
+	return st.regs.appendBytes(dst), nil
+}
+
+// MarshalBinary implements encoding.BinaryMarshaler. See AppendBinary.
+func (s *Sketch) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
+
+func appendKeys(dst []byte, st *state) []byte {
+	keys := slices.AppendSeq(make([]key, 0, st.len()), st.all)
+	slices.Sort(keys)
+	dst = binary.BigEndian.AppendUint32(dst, 0) // no unsorted keys
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(keys)))
+	head := len(dst)
+	dst = append(dst, make([]byte, 2*uint32Bytes)...)
+	var last key
+	for _, k := range keys {
+		dst = binary.AppendUvarint(dst, uint64(k-last))
+		last = k
+	}
+	binary.BigEndian.PutUint32(dst[head:], uint32(last))
+	binary.BigEndian.PutUint32(dst[head+uint32Bytes:], uint32(len(dst)-head-2*uint32Bytes))
+	return dst
+}
+
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces what s has
+// counted, and its precision, by what data says; the hash and the seed of s
+// stay, and must be those of the sketch that was encoded. It reads version 2 of
+// the format of github.com/axiomhq/hyperloglog. After an error, which wraps
+// ErrFormat, s is as it was.
+//
+// It allocates no more than 2^precision bytes and 24 bytes for each byte of
+// data.
+func (s *Sketch) UnmarshalBinary(data []byte) error {
+	st, err := decodeBinary(data)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Store(st)
+	return nil
+}
+
+func decodeBinary(data []byte) (*state, error) {
+	if len(data) < binaryHeader+uint32Bytes {
+		return nil, fmt.Errorf("%w: %d bytes are too few for a header", ErrFormat, len(data))
+	}
+	version, p, zero, form := data[0], data[1], data[2], data[3]
+	switch {
+	case version != binaryVersion:
+		return nil, fmt.Errorf("%w: version %d, want %d", ErrFormat, version, binaryVersion)
+	case p < MinPrecision || p > MaxPrecision:
+		return nil, fmt.Errorf("%w: precision %d is not in %d to %d", ErrFormat, p, MinPrecision, MaxPrecision)
+	case zero != 0:
+		return nil, fmt.Errorf("%w: byte 2 is %d, want 0", ErrFormat, zero)
+	case form == binaryDense:
+		return decodeRegisters(data, p)
+	case form == binarySparse:
+		return decodeKeys(data, p)
+	}
+	return nil, fmt.Errorf("%w: byte 3 is %d, want 0 or 1", ErrFormat, form)
+}
+
+func decodeRegisters(data []byte, p uint8) (*state, error) {
+	n, body := binary.BigEndian.Uint32(data[binaryHeader:]), data[binaryHeader+uint32Bytes:]
+	if n != 1<<p || len(body) != 1<<p {
+		return nil, fmt.Errorf("%w: %d registers in %d bytes, want %d of each", ErrFormat, n, len(body), 1<<p)
+	}
+	for i, rho := range body {
+		if rho > 64-p+1 {
+			return nil, fmt.Errorf("%w: register %d is %d, at most %d is possible", ErrFormat, i, rho, 64-p+1)
+		}
+	}
+	st := &state{p: p, regs: newRegisters(p)}
+	st.regs.setBytes(body)
+	return st, nil
+}
+
+// decodeKeys checks all of data before it makes a sketch of it.
+func decodeKeys(data []byte, p uint8) (*state, error) {
+	n, rest := binary.BigEndian.Uint32(data[binaryHeader:]), data[binaryHeader+uint32Bytes:]
+	if uint64(len(rest)) < uint64(n)*uint32Bytes+listHeader {
+		return nil, fmt.Errorf("%w: %d bytes are too few for %d keys and a list", ErrFormat, len(rest), n)
+	}
+	unsorted, rest := rest[:n*uint32Bytes], rest[n*uint32Bytes:]
+	listed, last := binary.BigEndian.Uint32(rest), key(binary.BigEndian.Uint32(rest[uint32Bytes:]))
+	size, list := binary.BigEndian.Uint32(rest[2*uint32Bytes:]), rest[listHeader:]
+	if uint64(size) != uint64(len(list)) {
+		return nil, fmt.Errorf("%w: list of %d bytes, want %d", ErrFormat, len(list), size)
+	}
+	var keys []key
+	for i := 0; i < len(unsorted); i += uint32Bytes {
+		keys = append(keys, key(binary.BigEndian.Uint32(unsorted[i:])))
+	}
+	var k key
+	for i := uint32(0); len(list) > 0; i++ {
+		delta, n := binary.Uvarint(list)
+		next := uint64(k) + delta
+		if n <= 0 || delta >= 1<<32 || next >= 1<<32 || delta == 0 && i > 0 {
+			return nil, fmt.Errorf("%w: bad difference to key %d of the list", ErrFormat, i)
+		}
+		k, list = key(next), list[n:]
+		keys = append(keys, k)
+	}
+	if sorted := len(keys) - int(n); uint64(sorted) != uint64(listed) || k != last {
+		return nil, fmt.Errorf("%w: list of %d keys up to %d, want %d up to %d", ErrFormat, sorted, k, listed, last)
+	}
+	for _, k := range keys {
+		if !k.valid(p) {
+			return nil, fmt.Errorf("%w: %#08x is no key at precision %d", ErrFormat, uint32(k), p)
+		}
+	}
+	st := &state{p: p}
+	for _, k := range keys {
+		st = st.withKey(k)
+	}
+	return st, nil
+}

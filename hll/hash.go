@@ -1,0 +1,70 @@
+package hll
+
+import (
+	"math/bits"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Hash returns the hash of b that AddHash takes, so that an element that goes
+// into several sketches with the same Scheme is hashed once.
+//
+// With XXHash that is XXH64. With Redis it is Redis' hash with its bits in
+// reverse: Redis takes the register from the low bits, this package from the
+// high ones.
+func (s *Sketch) Hash(b []byte) uint64 {
+	switch {
+	case s.hash == Redis:
+		return bits.Reverse64(murmur64A(b))
+	case s.seed != 0:
+		var d xxhash.Digest
+		d.ResetWithSeed(s.seed)
+		d.Write(b) // never fails
+		return d.Sum64()
+	}
+	return xxhash.Sum64(b)
+}
+
+// HashString is Hash for a string.
+func (s *Sketch) HashString(str string) uint64 {
+	switch {
+	case s.hash == Redis:
+		return bits.Reverse64(murmur64A(str))
+	case s.seed != 0:
+		var d xxhash.Digest
+		d.ResetWithSeed(s.seed)
+		d.WriteString(str) // never fails
+		return d.Sum64()
+	}
+	return xxhash.Sum64String(str)
+}
+
+// murmur64A is Austin Appleby's MurmurHash64A over little-endian words, with
+// the seed that Redis' hyperloglog.c passes to it.
+func murmur64A[T []byte | string](b T) uint64 {
+	const (
+		seed = 0xadc83b19
+		m    = 0xc6a4a7935bd1e995
+		r    = 47
+	)
+	h := seed ^ uint64(len(b))*m
+	for len(b) >= 8 {
+		k := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		k *= m
+		k ^= k >> r
+		k *= m
+		h = (h ^ k) * m
+		b = b[8:]
+	}
+	if len(b) > 0 {
+		for i := range len(b) {
+			h ^= uint64(b[i]) << (8 * i)
+		}
+		h *= m
+	}
+	h ^= h >> r
+	h *= m
+	h ^= h >> r
+	return h
+}

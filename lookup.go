@@ -1,0 +1,81 @@
+package hotcount
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// lookUp returns the series of a metric with these alternating label names and
+// values.
+func (e *Engine) lookUp(k kind, name string, pairs []string) *series {
+	if len(pairs)%2 != 0 {
+		panic(fmt.Sprintf("hotcount: metric %s: label %q has no value", name, pairs[len(pairs)-1]))
+	}
+	f := e.findFamily(name)
+	if f == nil {
+		f = e.family(k, name, labelNames(pairs))
+	}
+	var buf [snapshot.MaxLabels]uint8
+	order, ok := f.orderPairs(buf[:0], pairs)
+	if !ok || f.kind != k {
+		f.check(k, labelNames(pairs))
+	}
+	return f.get(pairs, order)
+}
+
+func labelNames(pairs []string) []string {
+	names := make([]string, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		names = append(names, pairs[i])
+	}
+	return names
+}
+
+// orderPairs appends where in pairs the value of each of the family's labels
+// is. It reports false if pairs does not hold just these labels.
+func (f *family) orderPairs(order []uint8, pairs []string) ([]uint8, bool) {
+	labels := f.desc.Labels()
+	if len(pairs) != 2*len(labels) {
+		return order, false
+	}
+	for i, l := range labels {
+		at := 2 * i // where it is if the caller sorts them too
+		if pairs[at] != l {
+			for at = 0; at < len(pairs) && pairs[at] != l; at += 2 {
+			}
+			if at == len(pairs) {
+				return order, false
+			}
+		}
+		order = append(order, uint8(at+1)) // at most 2*snapshot.MaxLabels
+	}
+	return order, true
+}
+
+// A vec is a family with its caller's order of label names.
+type vec struct {
+	f     *family
+	order []uint8 // where in with's values each of the family's labels is
+}
+
+func (e *Engine) vec(k kind, name string, labels []string) vec {
+	f := e.family(k, name, labels)
+	order := make([]uint8, len(labels))
+	for i, l := range f.desc.Labels() {
+		order[i] = uint8(slices.Index(labels, l)) // less than snapshot.MaxLabels
+	}
+	return vec{f, order}
+}
+
+func (v *vec) with(values []string) *series {
+	if len(values) != len(v.order) {
+		v.miscounted(slices.Clone(values)) // a clone, so that values need not escape
+	}
+	return v.f.get(values, v.order)
+}
+
+func (v *vec) miscounted(values []string) {
+	panic(fmt.Sprintf("hotcount: %s has %d labels, got %d values: %q", v.f.desc.Name(), len(v.order), len(values), values))
+}

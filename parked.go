@@ -1,0 +1,128 @@
+package hotcount
+
+import (
+	"runtime"
+	"sync"
+	"weak"
+)
+
+// parking holds the series that have left the index. It keeps none of them
+// alive: each stays for as long as a caller holds its handle.
+type parking struct {
+	mu     sync.Mutex
+	series map[parkedKey]weak.Pointer[series]
+	n      int // parked and not yet taken back or given last rites
+}
+
+type parkedKey struct {
+	fam    *family
+	labels string
+}
+
+// park takes over a series that is no longer in the index.
+func (p *parking) park(s *series) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.series == nil {
+		p.series = make(map[parkedKey]weak.Pointer[series])
+	}
+	p.series[parkedKey{s.fam, s.labels}] = weak.Make(s)
+	p.n++
+	// A finalizer and not a cleanup, since it needs the series itself: adds
+	// made after the last sweep are nowhere else. Weak pointers are cleared
+	// before it runs, so from then on only the finalizer has the series.
+	runtime.SetFinalizer(s, func(s *series) { s.fam.engine.lastRites(s) })
+}
+
+// take returns the parked series with this name if it is still alive, and lets
+// go of it. The shard of that name must be locked.
+func (p *parking) take(f *family, labels string) *series {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := parkedKey{f, labels}
+	s := p.series[k].Value()
+	if s != nil {
+		runtime.SetFinalizer(s, nil)
+		delete(p.series, k)
+		p.n--
+	}
+	return s
+}
+
+// forget drops the entry of a dead series, unless a newer series of the same
+// name is parked there.
+func (p *parking) forget(s *series) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.n--
+	k := parkedKey{s.fam, s.labels}
+	if w, ok := p.series[k]; ok && w.Value() == nil {
+		delete(p.series, k)
+	}
+}
+
+// moved returns the parked series that were added to since they were retired.
+func (p *parking) moved() []*series {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var found []*series
+	for _, w := range p.series {
+		if s := w.Value(); s != nil && s.unexported() != 0 {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// dying returns how many series are dead but still to be given last rites.
+func (p *parking) dying() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.n
+	for _, w := range p.series {
+		if w.Value() != nil {
+			n--
+		}
+	}
+	return n
+}
+
+// unpark puts a parked series back into the index, whatever the limits say:
+// its adds were accepted before. It does nothing if a look-up did so first.
+func (e *Engine) unpark(s *series) {
+	shard := e.index.Shard(e.hashOf(s))
+	shard.Lock()
+	defer shard.Unlock()
+	if e.parked.take(s.fam, s.labels) != nil {
+		e.readmit(shard, s)
+	}
+}
+
+// lastRites runs when the last handle of a parked series is gone. Adds that no
+// sweep has seen go to the series that has the name now, or bring this one back.
+func (e *Engine) lastRites(s *series) {
+	defer e.parked.forget(s) // last: until then, dying counts s
+	rest := s.unexported()
+	if rest == 0 {
+		return
+	}
+	hash := e.hashOf(s)
+	shard := e.index.Shard(hash)
+	shard.Lock()
+	defer shard.Unlock()
+	if heir := s.fam.findPacked(hash, s.labels); heir != nil {
+		heir.count.Add(rest)
+		return
+	}
+	if heir := e.parked.take(s.fam, s.labels); heir != nil {
+		heir.count.Add(rest)
+		s = heir
+	}
+	e.readmit(shard, s)
+}
+
+func (e *Engine) readmit(shard *shard, s *series) {
+	s.fam.live.Add(1)
+	e.live.Add(1)
+	shard.Insert(e.index, s)
+}

@@ -1,0 +1,104 @@
+package hotcount
+
+import (
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/stripe"
+)
+
+// A series is one member of a family: its count, its name, and what the sweep
+// remembers of it. A *Counter is a *series to its caller.
+//
+// Life of a series; all steps but the first run in the sweep, which is the part
+// of Snapshot that visits every series:
+//
+//		live ──idle──▶ dormant ──acknowledged──▶ parked ──unreachable──▶ gone
+//		 ▲               │                         │
+//		 └──── an add, or a look-up of its key ────┘
+//
+//	  - live: in the index, one row in each snapshot.
+//	  - dormant: its last value is a Final row in each snapshot until every sink
+//	    has acknowledged one. more.offset is that value, so that the row is never
+//	    changed: adds made from here on are a new row with a later Created.
+//	  - parked: out of the index, held by the engine through a weak pointer only.
+//	    A handle that a caller kept still works; the sweep finds its adds. When
+//	    the last handle is dropped, a finalizer looks for adds that the sweep has
+//	    not seen, and brings the series back if there are any.
+type series struct {
+	count  stripe.Counter
+	fam    *family
+	labels string // values in fam's label order, packed by snapshot.AppendValue
+	more   atomic.Pointer[more]
+
+	// The sweep's own, guarded by Engine.mu once the series is in the index.
+	seen    int64         // count when it was last swept
+	created uint32        // seconds since the engine started
+	active  atomic.Uint32 // likewise, when a sweep last saw the count change
+}
+
+// deleted is the value of series.active that asks the sweep to retire the
+// series without waiting for it to idle.
+const deleted = math.MaxUint32
+
+// more is what few series need: those restored, retired or not counters. It is
+// replaced, never changed, by the sweep.
+type more struct {
+	prior   int64 // total restored from earlier runs
+	offset  int64 // part of count that an earlier row of this run has exported
+	dormant bool
+	uniques *Uniques // nil for a counter
+}
+
+// A series fills one 64-byte line and its size class, so that two counters made
+// one after the other and hammered by two cores share no line while they are
+// cold. The conversion fails to compile if it outgrows that; smaller, on 32-bit
+// machines, is fine.
+const _ = uint(64 - unsafe.Sizeof(series{}))
+
+// total returns the count of this run and those before it.
+func (s *series) total() int64 {
+	// more first: an offset newer than the count would show a value that
+	// never was.
+	m := s.more.Load()
+	n := s.count.Value()
+	if m != nil {
+		n += m.prior - m.offset
+	}
+	return n
+}
+
+// unexported returns what was added since the series was retired.
+func (s *series) unexported() int64 {
+	m := s.more.Load()
+	if m == nil {
+		return s.count.Value()
+	}
+	return s.count.Value() - m.offset
+}
+
+func (s *series) key() snapshot.Key { return s.fam.desc.TrustedKey(s.labels) }
+
+// matches reports whether packed holds the values that order picks, one by one.
+func matches(packed string, values []string, order []uint8) bool {
+	for _, i := range order {
+		v, rest, ok := snapshot.CutValue(packed)
+		if !ok || v != values[i] {
+			return false
+		}
+		packed = rest
+	}
+	return packed == ""
+}
+
+// pack packs the values that order picks.
+func pack(values []string, order []uint8) string {
+	var buf [128]byte // on the stack; longer values move to the heap
+	packed := buf[:0]
+	for _, i := range order {
+		packed = snapshot.AppendValue(packed, values[i])
+	}
+	return string(packed)
+}

@@ -1,0 +1,203 @@
+// Package filesink keeps snapshots in a directory.
+package filesink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// ErrClosed is wrapped by the errors of a closed Sink.
+var ErrClosed = errors.New("hotcount/filesink: closed")
+
+// Options say where and how a Sink keeps snapshots. The zero value of every
+// field but Dir is a default.
+type Options struct {
+	// Dir is the directory. Open makes it, readable by its owner only, if
+	// it does not exist. Nothing else should be kept in it.
+	Dir string
+
+	// Keep is how many generations of a writer's snapshot to keep, so that
+	// a damaged file costs one interval of counting at most. 0 means 3.
+	Keep int
+
+	// StartOver lets Open go on where it would fail with ErrUnreadable. The
+	// counts in the damaged files are then missing from every total; the
+	// files are kept under another name.
+	StartOver bool
+
+	// MergeUniques returns the union of two sketches of one scheme, and
+	// lets Fold keep one row per series. Without it, or when it fails,
+	// Fold keeps both rows.
+	MergeUniques func(a, b []byte) ([]byte, error)
+
+	// Logger gets warnings about damaged files. nil means slog.Default().
+	Logger *slog.Logger
+}
+
+const defaultKeep = 3
+
+// A Sink keeps snapshots in a directory. Its methods may be called from any
+// number of goroutines; they run one at a time.
+type Sink struct {
+	keep  int
+	merge func(a, b []byte) ([]byte, error)
+	log   *slog.Logger
+	fs    filesystem
+	close func() error
+
+	mu       sync.Mutex
+	closed   bool
+	attempts uint64 // at writing a file
+	interner *interner
+	lineages map[snapshot.WriterID]*lineage
+	dead     map[snapshot.WriterID]*snapshot.Snapshot // restored and not folded
+	base     *snapshot.Snapshot                       // never changed, only replaced
+	baseSeq  uint64
+	folded   map[snapshot.WriterID]fold
+	damaged  []Damage
+}
+
+// Open locks the directory and restores what is in it.
+func Open(o Options) (*Sink, error) {
+	if o.Keep < 0 {
+		return nil, fmt.Errorf("hotcount/filesink: Options.Keep is %d", o.Keep)
+	}
+	if err := os.MkdirAll(o.Dir, dirMode); err != nil {
+		return nil, fmt.Errorf("hotcount/filesink: %w", err)
+	}
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("hotcount/filesink: %w", err)
+	}
+	lock, err := lockDir(root)
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	k, err := open(o, rootDir{root})
+	if err != nil {
+		return nil, errors.Join(err, root.Close(), lock.Close())
+	}
+	k.close = func() error { return errors.Join(root.Close(), lock.Close()) }
+	return k, nil
+}
+
+// open is Open on a directory that is already locked.
+func open(o Options, fs filesystem) (*Sink, error) {
+	k := &Sink{
+		keep:     o.Keep,
+		merge:    o.MergeUniques,
+		log:      o.Logger,
+		fs:       fs,
+		close:    func() error { return nil },
+		interner: newInterner(),
+		lineages: map[snapshot.WriterID]*lineage{},
+		dead:     map[snapshot.WriterID]*snapshot.Snapshot{},
+		folded:   map[snapshot.WriterID]fold{},
+	}
+	if k.keep == 0 {
+		k.keep = defaultKeep
+	}
+	if k.log == nil {
+		k.log = slog.Default()
+	}
+	return k, k.restore(o.StartOver)
+}
+
+// Restored returns the state that earlier runs left, as Open found it and Fold
+// has changed it since: the base first, if there is one, which has the zero
+// WriterID and sums up the writers folded so far, then the last snapshot of
+// every other writer. A series' lifetime total is the sum of its rows in all of
+// them (AllCounters) and in the running writer's own snapshot.
+//
+// Snapshots other than the base are to be handed on to the other sinks, under
+// their own writer id, and then folded. The caller must not change them.
+func (k *Sink) Restored() []*snapshot.Snapshot {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var all []*snapshot.Snapshot
+	if k.base != nil {
+		all = append(all, k.base)
+	}
+	for _, w := range slices.SortedFunc(maps.Keys(k.dead), snapshot.WriterID.Compare) {
+		all = append(all, k.dead[w])
+	}
+	return all
+}
+
+// Damaged returns the files that Open could not read and has set aside.
+func (k *Sink) Damaged() []Damage {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.damaged)
+}
+
+// Write makes s durable. See snapshot.Sink.
+func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return fmt.Errorf("%w: write", ErrClosed)
+	}
+	if s.Writer.IsZero() {
+		return errors.New("hotcount/filesink: write: snapshot without a writer")
+	}
+	if f, ok := k.folded[s.Writer]; ok {
+		if s.Seq > f.seq {
+			return snapshot.Terminal(fmt.Errorf("hotcount/filesink: write: writer %s was folded at seq %d, now comes %d", s.Writer, f.seq, s.Seq))
+		}
+		return nil
+	}
+	l := k.lineages[s.Writer]
+	if l == nil {
+		l = &lineage{}
+		k.lineages[s.Writer] = l
+	}
+	if s.Seq <= l.newest {
+		return nil
+	}
+	l.observe(s, k.interner)
+	whole := *s
+	whole.Retired = l.retired.rows
+	if err := k.put(ctx, &whole); err != nil {
+		return err
+	}
+	l.newest = s.Seq
+	l.generations = append(l.generations, s.Seq)
+	k.prune(s.Writer, l, k.keep)
+	return nil
+}
+
+// prune removes all but the newest generations. What cannot be removed now is
+// tried again next time.
+func (k *Sink) prune(w snapshot.WriterID, l *lineage, keep int) {
+	for len(l.generations) > keep {
+		err := k.fs.Remove(fileName(w, l.generations[0]))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			k.log.Warn("hotcount/filesink: old snapshot not removed", "error", err)
+			return
+		}
+		l.generations = l.generations[1:]
+	}
+}
+
+// Close releases the directory. It waits for a running Write. Further calls do
+// nothing.
+func (k *Sink) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil
+	}
+	k.closed = true
+	return k.close()
+}

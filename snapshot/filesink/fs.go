@@ -1,0 +1,81 @@
+package filesink
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+)
+
+// filesystem is what the sink asks of a directory. Names are plain file names
+// in it. Tests put faults and power cuts behind it.
+type filesystem interface {
+	Create(name string) (file, error) // fails if name exists
+	Open(name string) (io.ReadCloser, error)
+	Rename(from, to string) error // replaces to
+	Remove(name string) error
+	List() ([]entry, error) // in the order of names
+	Sync() error            // makes creations, renames and removals durable
+}
+
+type file interface {
+	io.WriteCloser
+	Sync() error // makes the content durable
+}
+
+type entry struct {
+	name    string
+	size    int64
+	modTime time.Time
+	regular bool // and no symbolic link
+}
+
+// rootDir is the real filesystem. An os.Root follows no symbolic link out of
+// the directory, whatever is put there meanwhile.
+type rootDir struct{ *os.Root }
+
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
+func (d rootDir) Create(name string) (file, error) {
+	return d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+}
+
+func (d rootDir) Open(name string) (io.ReadCloser, error) { return d.Root.Open(name) }
+
+func (d rootDir) List() ([]entry, error) {
+	infos, err := fs.ReadDir(d.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]entry, 0, len(infos))
+	for _, i := range infos {
+		info, err := i.Info()
+		if errors.Is(err, fs.ErrNotExist) { // removed since
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry{info.Name(), info.Size(), info.ModTime(), info.Mode().IsRegular()})
+	}
+	return entries, nil
+}
+
+// Sync opens the directory anew each time: a handle whose fsync has failed is
+// not to be trusted again. Windows has no fsync of directories; there the file
+// system's journal orders the rename.
+func (d rootDir) Sync() error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := d.Root.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,111 @@
+package filesink
+
+import (
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// A lineage is one writer's snapshots in the directory. The zero writer's
+// lineage is the base.
+type lineage struct {
+	generations []uint64 // seqs of the files, rising
+	newest      uint64   // seq of the newest snapshot that is durable
+
+	// final holds the Final rows of the snapshot last given, retired the
+	// sums of those that have left it since.
+	final   map[finalRow]int64
+	retired sums
+}
+
+// A finalRow identifies a Final row within its writer.
+type finalRow struct {
+	key     snapshot.Key
+	created int64
+}
+
+// newLineage goes on from a restored snapshot.
+func newLineage(s *snapshot.Snapshot, in *interner) *lineage {
+	l := &lineage{newest: s.Seq}
+	l.observe(s, in)
+	for _, c := range s.Retired {
+		l.retired.add(in.counter(c))
+	}
+	return l
+}
+
+// observe retires the rows that have left Final. A row leaves once all sinks,
+// and so this one, hold a snapshot that has it; it never comes back. So it
+// does not matter here whether s itself becomes durable.
+func (l *lineage) observe(s *snapshot.Snapshot, in *interner) {
+	if len(l.final) == 0 && len(s.Final) == 0 {
+		return
+	}
+	final := make(map[finalRow]int64, len(s.Final))
+	for _, c := range s.Final {
+		c = in.counter(c)
+		final[finalRow{c.Key, c.Created}] = c.Value
+	}
+	for row, value := range l.final {
+		if _, ok := final[row]; !ok {
+			l.retired.add(snapshot.Counter{Key: row.key, Created: row.created, Value: value})
+		}
+	}
+	l.final = final
+}
+
+// sums adds up counter rows by key, each under its earliest Created.
+type sums struct {
+	rows []snapshot.Counter
+	at   map[snapshot.Key]int
+}
+
+func (t *sums) add(c snapshot.Counter) {
+	if i, ok := t.at[c.Key]; ok {
+		r := &t.rows[i]
+		r.Value += c.Value
+		r.Created = min(r.Created, c.Created)
+		return
+	}
+	if t.at == nil {
+		t.at = map[snapshot.Key]int{}
+	}
+	t.at[c.Key] = len(t.rows)
+	t.rows = append(t.rows, c)
+}
+
+// An interner gives equal families one Desc, so that == on keys is Equal.
+type interner struct {
+	byDesc map[*snapshot.Desc]*snapshot.Desc
+	byName map[string][]*snapshot.Desc
+}
+
+func newInterner() *interner {
+	return &interner{map[*snapshot.Desc]*snapshot.Desc{}, map[string][]*snapshot.Desc{}}
+}
+
+func (in *interner) key(k snapshot.Key) snapshot.Key {
+	d := k.Desc()
+	if d == nil {
+		return k
+	}
+	same, ok := in.byDesc[d]
+	if !ok {
+		same = in.desc(d)
+		in.byDesc[d] = same
+	}
+	return same.TrustedKey(k.Packed())
+}
+
+func (in *interner) desc(d *snapshot.Desc) *snapshot.Desc {
+	for _, e := range in.byName[d.Name()] {
+		if e.Equal(d) {
+			return e
+		}
+	}
+	in.byName[d.Name()] = append(in.byName[d.Name()], d)
+	return d
+}
+
+func (in *interner) counter(c snapshot.Counter) snapshot.Counter {
+	c.Key = in.key(c.Key)
+	return c
+}

@@ -1,0 +1,27 @@
+package filesink
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// ErrLocked is wrapped by Open's error when another Sink, in this process or
+// another, has the directory open.
+var ErrLocked = errors.New("hotcount/filesink: directory is in use")
+
+const lockName = "LOCK"
+
+// lockDir locks the directory until the returned file is closed, which the end
+// of the process does too: a lock cannot go stale. The lock file stays.
+func lockDir(root *os.Root) (*os.File, error) {
+	f, err := root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return nil, fmt.Errorf("hotcount/filesink: lock file: %w", err)
+	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%w: %s: only one process may write to it: %w", ErrLocked, root.Name(), err)
+	}
+	return f, nil
+}
