@@ -11,6 +11,9 @@ package snapshot
 import (
 	"iter"
 	"time"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/window"
 )
 
 // A Snapshot is the state of one writer. It is plain data and safe to read from
@@ -27,6 +30,7 @@ type Snapshot struct {
 
 	Counters []Counter
 	Uniques  []Uniques
+	Windows  []Window
 	Gauges   []Gauge
 
 	// Final holds the last values of counters that have left the engine
@@ -57,12 +61,14 @@ type Snapshot struct {
 func (s *Snapshot) Reset() {
 	clear(s.Counters)
 	clear(s.Uniques)
+	clear(s.Windows)
 	clear(s.Gauges)
 	clear(s.Final)
 	clear(s.Retired)
 	*s = Snapshot{
 		Counters: s.Counters[:0],
 		Uniques:  s.Uniques[:0],
+		Windows:  s.Windows[:0],
 		Gauges:   s.Gauges[:0],
 		Final:    s.Final[:0],
 		Retired:  s.Retired[:0],
@@ -98,11 +104,20 @@ type Uniques struct {
 	Key     Key
 	Created int64 // Unix nanoseconds
 
-	// Scheme tells how elements were hashed: the hash function and a
-	// fingerprint of its seed, 0 for unseeded xxHash64. The union of
-	// sketches of different schemes means nothing.
-	Scheme uint64
+	// Scheme tells how elements were hashed. The union of sketches of
+	// different schemes means nothing.
+	Scheme hll.Scheme
 	Sketch []byte
+}
+
+// A Window is what was added to one series over the last while, in buckets of
+// one or more resolutions. Rows that start before the snapshot's Started are
+// those of earlier writers, which this one has taken over: within one directory
+// the newest window of a series is the whole one, but a store that adds writers
+// up leaves such rows out.
+type Window struct {
+	Key  Key
+	Rows []window.Row
 }
 
 // A Fold says that another writer's rows, as they were in its snapshot Seq, are

@@ -71,11 +71,6 @@ type Options struct {
 	// files are kept under another name.
 	StartOver bool
 
-	// MergeUniques returns the union of two sketches of one scheme, and
-	// lets Fold keep one row per series. Without it, or when it fails,
-	// Fold keeps both rows.
-	MergeUniques func(a, b []byte) ([]byte, error)
-
 	// Logger gets warnings about damaged files. nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -87,7 +82,6 @@ const defaultKeep = 3
 type Sink struct {
 	keep    int
 	keepFor time.Duration
-	merge   func(a, b []byte) ([]byte, error)
 	log     *slog.Logger
 	fs      filesystem
 	close   func() error
@@ -137,7 +131,6 @@ func open(o Options, fs filesystem) (*Sink, error) {
 	k := &Sink{
 		keep:     o.Keep,
 		keepFor:  o.KeepFor,
-		merge:    o.MergeUniques,
 		log:      o.Logger,
 		fs:       fs,
 		close:    func() error { return nil },
