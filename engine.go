@@ -90,9 +90,12 @@ type Engine struct {
 	live    atomic.Int64 // series that count against limits.Series
 	created atomic.Int64
 
-	restoring sync.Mutex
-	restored  map[string]restored // by familyID
-	previous  Restored
+	// notBefore is a lower bound for series.created: later than that of every
+	// series that has left the index. Only the sweep moves it.
+	notBefore atomic.Uint32
+
+	restored map[string]*restored // by familyID; unchanged after New
+	previous Restored
 
 	mu    sync.Mutex // held by Snapshot and Acknowledge
 	sweep sweep
