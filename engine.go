@@ -79,9 +79,6 @@ type Engine struct {
 	writer  snapshot.WriterID
 	started time.Time
 	hasher  hasher
-	// hashMask keeps all bits of a hash. Tests clear it to make every two
-	// keys collide.
-	hashMask uint64
 
 	index    *index.Index[series]
 	families *index.Index[family]
@@ -90,9 +87,12 @@ type Engine struct {
 	live    atomic.Int64 // series that count against limits.Series
 	created atomic.Int64
 
-	restoring sync.Mutex
-	restored  map[string]restored // by familyID
-	previous  Restored
+	// notBefore is a lower bound for series.created: later than that of every
+	// series that has left the index. Only the sweep moves it.
+	notBefore atomic.Uint32
+
+	restored map[string]*restored // by familyID; unchanged after New
+	previous Restored
 
 	mu    sync.Mutex // held by Snapshot and Acknowledge
 	sweep sweep
@@ -129,7 +129,6 @@ func New(o Options) (*Engine, error) {
 		writer:   snapshot.NewWriterID(),
 		started:  time.Now(),
 		hasher:   newHasher(),
-		hashMask: ^uint64(0),
 	}
 	e.index = index.New(e.hashOf)
 	e.families = index.New(func(f *family) uint64 { return f.seed })
@@ -147,7 +146,7 @@ func (e *Engine) hashOf(s *series) uint64 {
 		v, rest, _ = snapshot.CutValue(rest)
 		h = e.hasher.add(h, v)
 	}
-	return h & e.hashMask
+	return h
 }
 
 // age returns the whole seconds since the engine started. 32 bits of them last

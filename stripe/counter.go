@@ -1,10 +1,5 @@
 package stripe
 
-import (
-	"runtime"
-	"sync/atomic"
-)
-
 // Counter is a count that any number of goroutines add to and read. The zero
 // Counter is zero, cold and ready; see [New] for a fixed layout. A Counter must
 // not be copied after first use.
@@ -12,8 +7,7 @@ import (
 // Its methods may be called from any goroutine. An Add synchronizes before any
 // Value or Drain that includes it.
 type Counter struct {
-	base atomic.Int64
-	hot  atomic.Pointer[table]
+	striped
 }
 
 // Inc adds 1.
@@ -21,13 +15,14 @@ func (c *Counter) Inc() {
 	c.Add(1)
 }
 
-// Add adds n, which may be negative. It never blocks and allocates nothing,
-// except the stripes on the one call that makes the counter hot.
+// Add adds n, which may be negative. It never blocks, and allocates nothing but
+// the stripes, on the call that makes the counter hot.
 func (c *Counter) Add(n int64) {
 	if c.hot.Load() == nil {
-		if b := c.base.Load(); c.base.CompareAndSwap(b, b+n) {
+		if sum := c.base.Add(n); c.base.Load() == sum {
 			return
 		}
+		n = 0 // it is in base; what is left to do is to go hot
 	}
 	c.addHot(n)
 }
@@ -38,18 +33,12 @@ func (c *Counter) addHot(n int64) {
 	if t == nil {
 		t = c.goHot()
 	}
-	t.slot().Add(n)
-}
-
-// goHot publishes a table and returns it, or the one that another writer
-// published first. Only a published table may be added to: what is added to one
-// that loses the race is lost with it.
-func (c *Counter) goHot() *table {
-	t := newTable(roundUp(runtime.GOMAXPROCS(0)), Auto)
-	if c.hot.CompareAndSwap(nil, t) {
-		return t
+	if t.pick > PerP {
+		t.slot().Add(n)
+		return
 	}
-	return c.hot.Load()
+	t.at(procPin()).Add(n)
+	procUnpin()
 }
 
 // Value returns the sum of all adds since the counter was made or last drained.
@@ -57,20 +46,20 @@ func (c *Counter) goHot() *table {
 // return otherwise. It costs one load for each stripe, most of them cache
 // misses while writers are active; see [Total] for a cheap read.
 func (c *Counter) Value() int64 {
-	s := c.base.Load()
-	if t := c.hot.Load(); t != nil {
-		s += t.sum()
+	var sum int64
+	for w := range c.cells {
+		sum += w.Load()
 	}
-	return s
+	return sum
 }
 
 // Drain returns the sum of all adds since the counter was made or last drained,
 // and takes them out of the counter. Every Add is returned by exactly one Drain
 // or remains for the next, whatever runs at the same time.
 func (c *Counter) Drain() int64 {
-	s := c.base.Swap(0)
-	if t := c.hot.Load(); t != nil {
-		s += t.drain()
+	var sum int64
+	for w := range c.cells {
+		sum += w.Swap(0)
 	}
-	return s
+	return sum
 }

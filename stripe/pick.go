@@ -17,13 +17,13 @@ const minStackBits = 11
 // calls from about the same depth, and that differs between goroutines. A
 // stack may move when it grows, and then the number changes; nothing depends
 // on it but speed.
-func stackHash() uint {
+func stackHash() int {
 	var here byte
 	block := uint32(uintptr(unsafe.Pointer(&here)) >> minStackBits)
-	return uint(block * golden >> 16)
+	return int(block * golden >> 16)
 }
 
 // draw returns a random number.
-func draw() uint {
-	return uint(rand.Uint32())
+func draw() int {
+	return int(rand.Uint32())
 }
