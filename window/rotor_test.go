@@ -106,6 +106,8 @@ func TestExtremesOfInt64(t *testing.T) {
 			pass(time.Second)
 			assert.Equal(t, Extreme{v, true, time.Second, 0}, top.Last(1))
 			assert.Equal(t, Extreme{v, true, time.Second, 0}, low.Last(1))
+			pass(time.Second)
+			assert.Equal(t, Extreme{Covered: time.Second}, top.Last(time.Second), "the bucket ended a second ago")
 			pass(time.Minute)
 			assert.Equal(t, Extreme{Covered: time.Second}, top.Last(time.Second))
 			assert.Equal(t, Extreme{Covered: time.Second}, low.Last(time.Second))
