@@ -18,20 +18,19 @@ func (m *Max) Observe(v int64) {
 	m.e.raise(rank(v))
 }
 
-// Value returns the largest value observed, and whether there was any. It
+// Value returns the largest value observed, and whether there was any; if not,
+// v means nothing. It
 // takes into account every Observe that returned before the call, and any
 // number of those that run meanwhile.
 func (m *Max) Value() (v int64, ok bool) {
-	r := m.e.top()
-	return unrank(r), r != 0
+	return unrank(m.e.top())
 }
 
 // Drain returns what Value does and leaves the Max empty. Every observation is
 // taken into account by exactly one Drain, or remains for the next, unless a
 // larger one of the same stripe stood in for it.
 func (m *Max) Drain() (v int64, ok bool) {
-	r := m.e.drain()
-	return unrank(r), r != 0
+	return unrank(m.e.drain())
 }
 
 // Min keeps the smallest value observed since it was made or last drained. In
@@ -49,14 +48,14 @@ func (m *Min) Observe(v int64) {
 // Value returns the smallest value observed, and whether there was any, as
 // [Max.Value] does.
 func (m *Min) Value() (v int64, ok bool) {
-	r := m.e.top()
-	return ^unrank(r), r != 0
+	v, ok = unrank(m.e.top())
+	return ^v, ok
 }
 
 // Drain returns what Value does and leaves the Min empty, as [Max.Drain] does.
 func (m *Min) Drain() (v int64, ok bool) {
-	r := m.e.drain()
-	return ^unrank(r), r != 0
+	v, ok = unrank(m.e.drain())
+	return ^v, ok
 }
 
 // rank maps the int64s onto the uint64s in order, so that the zero word ranks
@@ -66,8 +65,8 @@ func rank(v int64) uint64 {
 	return uint64(v) ^ 1<<63
 }
 
-func unrank(r uint64) int64 {
-	return int64(r ^ 1<<63)
+func unrank(r uint64) (v int64, ok bool) {
+	return int64(r ^ 1<<63), r != 0
 }
 
 // extreme keeps the highest rank in striped words.
