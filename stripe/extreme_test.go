@@ -80,8 +80,8 @@ func TestExtremesDrainExactly(t *testing.T) {
 				hi.Observe(h)
 				lo.Observe(l)
 			} else {
-				h, _ = hi.Drain() // beyond 0 on the other side when empty,
-				l, _ = lo.Drain() // which no maximum and no minimum minds
+				h, _ = hi.Drain() // 0 when empty, which no maximum and no
+				l, _ = lo.Drain() // minimum of these minds
 			}
 			high[i], low[i] = max(high[i], h), min(low[i], l)
 		})

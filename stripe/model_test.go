@@ -340,7 +340,7 @@ func raising(raise func(*extreme, uint64), observers int) func() scenario {
 			s = scenario{memory: []*striped{&m.e.striped}}
 		)
 		for i := range observers {
-			s.threads = append(s.threads, func(*history) { raise(&m.e, rank(int64(observers-i))) })
+			s.threads = append(s.threads, func(*history) { raise(&m.e, rank(int64(observers-i), up)) })
 		}
 		s.threads = append(s.threads, func(h *history) {
 			for range 2 {
