@@ -19,9 +19,8 @@ func (m *Max) Observe(v int64) {
 }
 
 // Value returns the largest value observed, and whether there was any; v is 0
-// if not. It
-// takes into account every Observe that returned before the call, and any
-// number of those that run meanwhile.
+// if not. It takes into account every Observe that returned before the call,
+// and any number of those that run meanwhile.
 func (m *Max) Value() (v int64, ok bool) {
 	return unrank(m.e.top(), up)
 }

@@ -53,10 +53,10 @@ func TestExtremesOfTheEnds(t *testing.T) {
 	lo.Observe(math.MaxInt64 - 1)
 	top, ok := hi.Value()
 	assert.True(t, ok)
-	assert.EqualValues(t, math.MinInt64+1, top)
+	assert.Equal(t, int64(math.MinInt64+1), top)
 	low, ok := lo.Value()
 	assert.True(t, ok)
-	assert.EqualValues(t, math.MaxInt64-1, low)
+	assert.Equal(t, int64(math.MaxInt64-1), low)
 }
 
 // Several observers and drainers: the largest of all that was observed is the
