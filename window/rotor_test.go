@@ -100,7 +100,7 @@ func TestExtremesOfInt64(t *testing.T) {
 		low, err := NewMin(oneByOne(s, time.Second, 2))
 		require.NoError(t, err)
 		defer low.Close()
-		for _, v := range []int64{math.MinInt64, math.MaxInt64} {
+		for _, v := range []int64{math.MinInt64 + 1, 0, math.MaxInt64 - 1} {
 			top.Observe(v)
 			low.Observe(v)
 			pass(time.Second)
