@@ -49,17 +49,18 @@ type Limits struct {
 	// Beyond that, look-ups of new series return the family's overflow
 	// series, which has the one label hotcount_overflow="true" and so keeps
 	// the exact rest of the family's total. Series that exist are not
-	// affected.
+	// affected. A series that left memory while its handle was held, and is
+	// added to again, comes back even beyond the limit.
 	FamilySeries int64
 
 	// Series is the same for all families together, 1,000,000 by default.
 	Series int64
 
-	// IdleAfter, if positive, lets a series go that did not change for so
-	// long, once every sink has acknowledged its final value. It takes
-	// effect in the snapshots. A handle that the caller still holds loses
-	// nothing: its next add brings the series back, from zero and with a new
-	// start time. Overflow series and uniques stay.
+	// IdleAfter, if positive, lets a series of counts go that did not change
+	// for so long, give or take two seconds, once every sink has acknowledged
+	// its final value. It takes effect in the snapshots. A handle that the
+	// caller still holds loses nothing: its next add brings the series back,
+	// from zero and with a new start time. Overflow series and uniques stay.
 	IdleAfter time.Duration
 }
 
@@ -130,6 +131,7 @@ func New(o Options) (*Engine, error) {
 		started:  time.Now(),
 		hasher:   newHasher(),
 	}
+	e.sweep.health.keys = newHealthKeys()
 	e.index = index.New(e.hashOf)
 	e.families = index.New(func(f *family) uint64 { return f.seed })
 	if err := e.startExport(o); err != nil {

@@ -78,6 +78,12 @@ func (p *parking) census(alive []*series) (_ []*series, dying int) {
 	return alive, p.n - len(alive)
 }
 
+func (p *parking) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.n
+}
+
 const (
 	// ritesWait is for how long a snapshot waits for finalizers to bring in
 	// the last adds of dead series. They are on the runtime's queue already,

@@ -42,7 +42,6 @@ func (e *Engine) Snapshot(s *snapshot.Snapshot) {
 
 	e.recall()
 	e.dropAcknowledged()
-	e.sweep.health.begin()
 	age := e.age()
 	for c := range e.index.All {
 		e.visit(c, s, age)
