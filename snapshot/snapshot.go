@@ -61,7 +61,7 @@ type Snapshot struct {
 func (s *Snapshot) Reset() {
 	clear(s.Counters)
 	clear(s.Uniques)
-	clear(s.Windows)
+	// Windows keep theirs, for AppendWindow.
 	clear(s.Gauges)
 	clear(s.Final)
 	clear(s.Retired)
@@ -118,6 +118,16 @@ type Uniques struct {
 type Window struct {
 	Key  Key
 	Rows []window.Row
+}
+
+// AppendWindow appends the rows of w to s.Windows, reusing the memory of rows
+// that were there before Reset.
+func (s *Snapshot) AppendWindow(k Key, w *window.Ring) {
+	var rows []window.Row
+	if n := len(s.Windows); n < cap(s.Windows) {
+		rows = s.Windows[:n+1][n].Rows[:0]
+	}
+	s.Windows = append(s.Windows, Window{Key: k, Rows: w.AppendRows(rows)})
 }
 
 // A Fold says that another writer's rows, as they were in its snapshot Seq, are
