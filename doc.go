@@ -24,10 +24,9 @@
 //
 // # What an engine promises
 //
-// Every add is counted once. It is in each snapshot that begins after it
-// returned, until a later add or the series' retirement. Adds to one series by
-// many cores do not slow each other down, and adds to different series never
-// do.
+// Every add is counted exactly once, at the latest in the first snapshot that
+// begins after it returned. Adds to one series by many cores do not slow each
+// other down, and adds to different series never do.
 //
 // With a Dir, or Sinks, the engine exports a snapshot at intervals, and a last
 // one on Close. Rows are absolute, never differences, so that a retry changes

@@ -24,9 +24,9 @@ func (e *Engine) Restored() Restored { return e.previous }
 
 // Totals yields every counter with its total over this run and those restored,
 // the restored ones that nobody has asked for in this run included, in no
-// particular order. Each total is as Counter.Value says; what a series counted
-// before it was retired is not in it. The engine's own health series are left
-// out.
+// particular order. Each total is as Counter.Value says. What a series counted
+// before it was retired is not in it; one that comes back is there from the next
+// snapshot on. The engine's own health series are left out.
 func (e *Engine) Totals() iter.Seq2[snapshot.Key, int64] {
 	return func(yield func(snapshot.Key, int64) bool) {
 		// The restored first: a series made meanwhile takes its total out of

@@ -90,7 +90,8 @@ type Exporter struct {
 	newest  *buffer
 	free    []*buffer
 	changed chan struct{} // closed and replaced when a worker's state changes
-	handed  []int         // per Prior, the number of sinks that hold it
+	prior   []*Snapshot   // each nil once all sinks hold it
+	handed  []int         // per prior, the number of sinks that hold it
 
 	ackMu sync.Mutex
 	acked uint64 // what the Source has been told, under ackMu
@@ -136,6 +137,7 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 		stop:    make(chan struct{}),
 		closed:  make(chan struct{}),
 		changed: make(chan struct{}),
+		prior:   slices.Clone(o.Prior),
 		handed:  make([]int, len(o.Prior)),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
@@ -149,7 +151,7 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 
 func (e *Exporter) loop() {
 	if len(e.workers) == 0 {
-		for _, s := range e.o.Prior {
+		for _, s := range e.prior {
 			e.handedOn(s.Writer)
 		}
 	}

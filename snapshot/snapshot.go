@@ -1,11 +1,3 @@
-// Package snapshot holds what an engine counted as plain data, and moves it to
-// durable places.
-//
-// A Snapshot is absolute: each row is the whole count of one series since its
-// writer started it, never a difference to an earlier snapshot. Applying one
-// twice, late or out of order therefore changes nothing, as long as a sink
-// keeps, per writer and series, the row with the highest Seq. A total over a
-// fleet is the sum over writers.
 package snapshot
 
 import (

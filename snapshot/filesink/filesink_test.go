@@ -282,19 +282,32 @@ func TestFilesOfFoldedWritersGo(t *testing.T) {
 }
 
 func TestTheListOfFoldedWritersStaysShort(t *testing.T) {
-	d := newSimFS(1)
-	for i := range maxFolded + 20 {
-		var w snapshot.WriterID
-		binary.BigEndian.PutUint32(w[:], uint32(i+1))
-		k, err := open(Options{}, d)
-		require.NoError(t, err)
-		require.EqualValues(t, i, hits(k.Restored()))
-		foldAll(t, k)
-		write(t, k, state(t, w, 1, 1))
-	}
-	k, err := open(Options{}, d)
+	k, err := open(Options{}, newSimFS(1))
 	require.NoError(t, err)
-	require.LessOrEqual(t, len(k.base.Folded), maxFolded+2)
+	base := &snapshot.Snapshot{Seq: 1}
+	for i := range uint32(2 * maxFolded) {
+		var w snapshot.WriterID
+		binary.BigEndian.PutUint32(w[:], i+1)
+		base.Folded = append(base.Folded, snapshot.Fold{Writer: w, Seq: 1})
+	}
+	oldest, dead := base.Folded[0].Writer, snapshot.NewWriterID()
+	require.NoError(t, k.put(t.Context(), base))
+	require.NoError(t, k.put(t.Context(), state(t, oldest, 1, 1))) // not removed yet
+	require.NoError(t, k.put(t.Context(), state(t, dead, 1, 1)))
+
+	k, err = open(Options{}, k.fs)
+	require.NoError(t, err)
+	require.NoError(t, k.Fold(dead))
+	require.Len(t, k.base.Folded, maxFolded+2)
+	listed := map[snapshot.WriterID]bool{}
+	for _, f := range k.base.Folded {
+		listed[f.Writer] = true
+	}
+	require.True(t, listed[dead])
+	require.True(t, listed[oldest], "it has a file")
+	for _, f := range base.Folded[maxFolded:] {
+		require.True(t, listed[f.Writer], "the newest stay")
+	}
 }
 
 func TestFoldOfUnknownWriter(t *testing.T) {

@@ -138,6 +138,9 @@ func (k *Sink) clean() {
 	}
 	base.generations = append(base.generations, generation{k.baseSeq, time.Now()})
 	k.prune(zero, base, baseKeep, 0)
+	if len(base.generations) < baseKeep {
+		return
+	}
 	for w, f := range k.folded {
 		l := k.lineages[w]
 		if l == nil || f.base > base.generations[0].seq || l.newestFile() > f.seq {
