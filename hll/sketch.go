@@ -137,7 +137,7 @@ func (s *Sketch) Reset() {
 func (s *Sketch) Clone() *Sketch {
 	c := &Sketch{hash: s.hash, seed: s.seed}
 	from := s.current()
-	c.state.Store((&state{p: from.p}).union(from))
+	c.state.Store(newState(from.p, from.len()).union(from))
 	return c
 }
 
