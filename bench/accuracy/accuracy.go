@@ -32,12 +32,14 @@ type row struct {
 	inside float64 // the part of trials whose 2-sigma interval holds n
 }
 
-// biasInErrors returns how many standard errors the mean is off the truth.
+// biasInErrors returns how many standard errors the mean is off the truth, apart
+// from the half an element by which a whole number may be off any estimate.
 func (r row) biasInErrors() float64 {
-	if r.bias == 0 {
+	off := max(0, math.Abs(r.bias)-0.5/float64(r.n))
+	if off == 0 {
 		return 0
 	}
-	return math.Abs(r.bias) / r.stderr
+	return off / r.stderr
 }
 
 // measure looks at each count in fresh trials, so that rows are independent.

@@ -53,7 +53,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "| p | n | trials | bias | in standard errors | RMSE | of 1.04/√m | truth within 2 sigma |")
+	fmt.Fprintln(out, "| p | n | trials | bias | beyond ½, in standard errors | RMSE | of 1.04/√m | truth within 2 sigma |")
 	fmt.Fprintln(out, "|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, p := range ps {
 		c.options.Precision = int(p)
