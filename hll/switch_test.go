@@ -74,9 +74,11 @@ func TestEveryInterleaving(t *testing.T) {
 		t.Run(fmt.Sprintf("p=%d/keys=%d", c.p, c.at), func(t *testing.T) {
 			base := sketchOf(t, c.p, 0, c.at)
 			a, b := hashOf(1<<40), hashOf(1<<40+1)
-			interleavings([]int{3, 3, 3}, nil, func(order []int) {
-				playOrder(t, base.Clone(), []uint64{a, b, a}, order)
-			})
+			if c.at < 1000 { // else it takes too long
+				interleavings([]int{3, 3, 3}, nil, func(order []int) {
+					playOrder(t, base.Clone(), []uint64{a, b, a}, order)
+				})
+			}
 			interleavings([]int{3, 3, 2}, nil, func(order []int) {
 				playOrder(t, base.Clone(), []uint64{a, b}, order)
 			})
