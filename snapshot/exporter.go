@@ -51,7 +51,8 @@ type ExporterOptions struct {
 	Prior    []*Snapshot
 	HandedOn func(WriterID)
 
-	// Logger gets failures and recoveries. nil means none.
+	// Logger gets the failures of sinks and of the Source. nil means
+	// slog.Default().
 	Logger *slog.Logger
 }
 
@@ -128,7 +129,7 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 		o.Timeout = defaultTimeout
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = slog.Default()
 	}
 	prior := slices.Clone(o.Prior)
 	o.Prior = nil // what has been handed on is let go
