@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
 	"time"
@@ -115,13 +116,18 @@ func (w *worker) write(s *Snapshot) error {
 	return contain(func() error { return w.sink.Write(ctx, s) })
 }
 
-// A panicError is a panic turned into an error, with its stack.
+// A panicError is a panic turned into an error.
 type panicError struct {
 	value any
 	stack []byte
 }
 
-func (p *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }
+func (p *panicError) Error() string { return fmt.Sprint("panic: ", p.value) }
+
+// LogValue adds the stack, which would be too much for a message.
+func (p *panicError) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("panic", fmt.Sprint(p.value)), slog.String("stack", string(p.stack)))
+}
 
 // contain calls f and turns a panic in it into an error.
 func contain(f func() error) (err error) {
