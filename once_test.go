@@ -145,7 +145,7 @@ func TestOnceMemory(t *testing.T) {
 		before := heap()
 		o, _ := newOnce(t, window, capacity)
 		var most uint64
-		for i := range 5 * capacity {
+		for i := range 3 * capacity {
 			o.AddOnce(strconv.Itoa(i), 1)
 			if i%capacity == capacity-1 {
 				most = max(most, heap()-before)
