@@ -15,6 +15,10 @@
 //
 //	visitors := e.Uniques("visitors")
 //	visitors.AddString(user)
+//
+//	recent, err := e.Window(hits, window.Options{})
+//	…
+//	recent.Last(time.Hour).Count
 //	…
 //	err = e.Close(ctx) // flushes the last counts
 //
@@ -65,4 +69,10 @@
 //	hotcount_export_lag_seconds{sink}         gauge    since the sink last took a snapshot
 //	hotcount_sink_writes_total{sink}          counter
 //	hotcount_sink_failures_total{sink}        counter  writes that failed, panics among them
+//	hotcount_windows                          gauge    driven now; these six are left out before the first
+//	hotcount_sampler_ticks_total              counter
+//	hotcount_sampler_missed_ticks_total       counter  ticks that did not happen since one was late
+//	hotcount_sampler_clock_jumps_total        counter  steps of the wall clock, and suspends
+//	hotcount_sampler_lag_seconds              gauge    how late the last tick was
+//	hotcount_sampler_busy_seconds             gauge    time spent in ticks so far
 package hotcount

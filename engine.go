@@ -84,6 +84,7 @@ type Engine struct {
 	index    *index.Index[series]
 	families *index.Index[family]
 	parked   parking
+	windows  windows
 
 	live    atomic.Int64 // series that count against limits.Series
 	created atomic.Int64

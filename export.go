@@ -92,6 +92,7 @@ func (e *Engine) Exports() snapshot.ExporterStats {
 // counting after it, but nothing is exported any more. More calls return the
 // same.
 func (e *Engine) Close(ctx context.Context) error {
+	defer e.windows.close() // last: the final snapshot holds the windows, too
 	if e.exporter == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // overflowLabel is the one label of an overflow series. It is reserved, so that
@@ -45,7 +46,8 @@ type family struct {
 	overflowOnce sync.Once
 	overflow     *series // exempt from limits and eviction
 
-	restored *restored // what earlier runs counted in it
+	restored *restored                      // what earlier runs counted in it
+	windows  atomic.Pointer[window.Options] // of each of its series; nil for none
 }
 
 // find returns the series with the values that order picks, or nil. A nil is no
@@ -113,6 +115,7 @@ func (f *family) add(shard *shard, labels string) *series {
 	}
 	if s := f.engine.parked.take(f, labels); s != nil {
 		shard.Insert(f.engine.index, s)
+		f.openWindow(s)
 		return s
 	}
 	return f.insertNew(shard, labels)
@@ -133,6 +136,7 @@ func (f *family) insertNew(shard *shard, labels string) *series {
 	}
 	shard.Insert(f.engine.index, s)
 	f.restored.takenUp(f.kind, labels)
+	f.openWindow(s)
 	f.engine.created.Add(1)
 	return s
 }

@@ -29,7 +29,10 @@ type healthKeys struct {
 
 	refused               *snapshot.Desc // by metric
 	writes, failures, lag *snapshot.Desc // by sink
-	sinks                 []sinkKeys     // made when there is an exporter
+
+	windows, ticks, missed, jumps, tickLag, busy snapshot.Key // of the sampler
+
+	sinks []sinkKeys // made when there is an exporter
 }
 
 type sinkKeys struct{ writes, failures, lag snapshot.Key }
@@ -50,6 +53,12 @@ func newHealthKeys() healthKeys {
 		writes:    healthDesc("sink_writes_total", "sink"),
 		failures:  healthDesc("sink_failures_total", "sink"),
 		lag:       healthDesc("export_lag_seconds", "sink"),
+		windows:   healthDesc("windows").Key(),
+		ticks:     healthDesc("sampler_ticks_total").Key(),
+		missed:    healthDesc("sampler_missed_ticks_total").Key(),
+		jumps:     healthDesc("sampler_clock_jumps_total").Key(),
+		tickLag:   healthDesc("sampler_lag_seconds").Key(),
+		busy:      healthDesc("sampler_busy_seconds").Key(),
 	}
 }
 
@@ -73,6 +82,7 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 		}
 	}
 	e.appendSinks(s)
+	e.appendSampler(s)
 	e.appendBusiest(s)
 	s.Gauges = append(s.Gauges,
 		snapshot.Gauge{Key: k.live, Value: float64(e.live.Load())},
@@ -100,6 +110,23 @@ func (e *Engine) appendBusiest(s *snapshot.Snapshot) {
 		)
 	}
 	h.busiest, h.rise = nil, 0
+}
+
+// appendSampler says how the windows are doing, if there are any.
+func (e *Engine) appendSampler(s *snapshot.Snapshot) {
+	st, ok := e.windows.stats()
+	if !ok {
+		return
+	}
+	k := &e.sweep.health.keys
+	e.healthCounter(s, k.ticks, int64(st.Ticks))
+	e.healthCounter(s, k.missed, int64(st.Missed))
+	e.healthCounter(s, k.jumps, int64(st.Jumps))
+	s.Gauges = append(s.Gauges,
+		snapshot.Gauge{Key: k.windows, Value: float64(st.Windows)},
+		snapshot.Gauge{Key: k.tickLag, Value: st.Lag.Seconds()},
+		snapshot.Gauge{Key: k.busy, Value: st.Busy.Seconds()},
+	)
 }
 
 // appendSinks says how export is doing. A sink's lag counts from when it last

@@ -152,4 +152,5 @@ func (e *Engine) readmit(shard *shard, s *series) {
 	s.fam.live.Add(1)
 	e.live.Add(1)
 	shard.Insert(e.index, s)
+	s.fam.openWindow(s)
 }

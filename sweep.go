@@ -49,6 +49,7 @@ func (e *Engine) Snapshot(s *snapshot.Snapshot) {
 	for i := range e.sweep.finals {
 		s.Final = append(s.Final, e.sweep.finals[i].row)
 	}
+	e.windows.appendRows(s)
 	e.appendHealth(s)
 	e.sweep.last = s.Taken
 }
@@ -121,7 +122,7 @@ func (e *Engine) expired(c *series, age uint32) bool {
 	// than their difference. A series made since this sweep began is younger
 	// than it.
 	idle := time.Duration(int64(age)-int64(a)-1) * time.Second
-	return e.limits.IdleAfter > 0 && idle >= e.limits.IdleAfter
+	return e.limits.IdleAfter > 0 && idle >= e.limits.IdleAfter && !e.windows.pins(c)
 }
 
 // createdAt returns the Unix nanoseconds at which a series began.
@@ -139,6 +140,7 @@ func (e *Engine) evict(s *series) {
 	defer shard.Unlock()
 	shard.Remove(e.index, s)
 	s.fam.release()
+	e.windows.drop(s)
 	e.parked.park(s)
 	e.sweep.evicted++
 }

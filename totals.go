@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // Restored says what an engine found when it started.
@@ -69,6 +70,14 @@ type restored struct {
 	mu       sync.Mutex
 	totals   map[string]int64
 	sketches map[string][]snapshot.Uniques
+	windows  map[string]restoredWindow
+}
+
+// A restoredWindow is the newest window that earlier runs left of one series: it
+// contains those of the runs before.
+type restoredWindow struct {
+	rows  []window.Row
+	taken time.Time
 }
 
 // total returns the restored total of a counter.
@@ -89,6 +98,18 @@ func (r *restored) rows(labels string) []snapshot.Uniques {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sketches[labels]
+}
+
+// takeWindow returns the restored window of a counter, once.
+func (r *restored) takeWindow(labels string) []window.Row {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.windows[labels]
+	delete(r.windows, labels)
+	return w.rows
 }
 
 // takenUp forgets what belongs to a series that is in the index now.
@@ -129,6 +150,12 @@ func (e *Engine) restore(previous []*snapshot.Snapshot) {
 			sketches := in(row.Key).sketches
 			sketches[row.Key.Packed()] = append(sketches[row.Key.Packed()], row)
 		}
+		for _, row := range s.Windows {
+			windows := in(row.Key).windows
+			if w, ok := windows[row.Key.Packed()]; !ok || s.Taken.After(w.taken) {
+				windows[row.Key.Packed()] = restoredWindow{row.Rows, s.Taken}
+			}
+		}
 	}
 	for _, r := range e.restored {
 		e.previous.Series += len(r.totals) + len(r.sketches)
@@ -138,7 +165,7 @@ func (e *Engine) restore(previous []*snapshot.Snapshot) {
 // restoredFor returns where to add up the rows of a family. What becomes of the
 // engine's own series is lost: health is about one run.
 func (e *Engine) restoredFor(d *snapshot.Desc) *restored {
-	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.Uniques)}
+	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.Uniques), windows: make(map[string]restoredWindow)}
 	if strings.HasPrefix(d.Name(), reservedPrefix) {
 		return r
 	}

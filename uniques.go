@@ -81,8 +81,8 @@ func (e *Engine) newUniques(s *series) *Uniques {
 
 // mergeRow merges a restored sketch into one of the same scheme.
 func mergeRow(sketch *hll.Sketch, row snapshot.Uniques) error {
-	if row.Scheme != schemeID(sketch.Scheme()) {
-		return fmt.Errorf("%w: scheme %x is not %v", hll.ErrScheme, row.Scheme, sketch.Scheme())
+	if row.Scheme != sketch.Scheme() {
+		return fmt.Errorf("%w: the scheme is %v, not %v", hll.ErrScheme, row.Scheme, sketch.Scheme())
 	}
 	old, err := hll.New(sketch.Options())
 	if err != nil {
@@ -97,13 +97,5 @@ func mergeRow(sketch *hll.Sketch, row snapshot.Uniques) error {
 // row returns the series' row in a snapshot.
 func (u *Uniques) row(created int64) snapshot.Uniques {
 	sketch, _ := u.sketch.AppendBinary(nil) // the error is always nil
-	return snapshot.Uniques{Key: u.Key(), Created: created, Scheme: schemeID(u.sketch.Scheme()), Sketch: sketch}
-}
-
-// schemeID returns the number by which a snapshot tells schemes apart.
-func schemeID(s hll.Scheme) uint64 {
-	if s.Hash == hll.Redis {
-		return 1
-	}
-	return s.SeedPrint
+	return snapshot.Uniques{Key: u.Key(), Created: created, Scheme: u.sketch.Scheme(), Sketch: sketch}
 }

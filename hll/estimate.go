@@ -31,7 +31,8 @@ func (s *Sketch) EstimateAt(sigma float64) Estimate {
 	if st.regs == nil {
 		return estimateKeys(st.len(), sigma)
 	}
-	return estimateRegisters(st.regs.histogram(), st.p, sigma)
+	h := st.regs.histogram()
+	return estimateRegisters(&h, st.p, sigma)
 }
 
 // estimateKeys is linear counting over the 2^25 keys (Whang et al. 1990). The

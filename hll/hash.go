@@ -39,6 +39,10 @@ func (s *Sketch) HashString(str string) uint64 {
 	return xxhash.Sum64String(str)
 }
 
+// plain reports whether elements are hashed by XXH64 without a seed, so that Add
+// can do it with one call less.
+func (s *Sketch) plain() bool { return s.hash == XXHash && s.seed == 0 }
+
 // murmur64A is Austin Appleby's MurmurHash64A over little-endian words, with
 // the seed that Redis' hyperloglog.c passes to it.
 func murmur64A[T []byte | string](b T) uint64 {

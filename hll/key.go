@@ -40,7 +40,7 @@ func longKey(top uint32, rho uint8) key {
 // rhoAfter counts the zero bits of h after its first n, plus one; the first n
 // bits put an end to the count.
 func rhoAfter(h uint64, n uint8) uint8 {
-	return uint8(bits.LeadingZeros64(h<<n|1<<(n-1))) + 1
+	return uint8(bits.LeadingZeros64(h<<(n&63)|1<<((n-1)&63))) + 1
 }
 
 // long reports whether k is of the second form.

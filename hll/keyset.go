@@ -65,8 +65,7 @@ func (s *keySet) has(k key) bool {
 	return s.table.has(k)
 }
 
-// with adds k, which s does not have, and returns s or the set that takes its
-// place.
+// with adds k to s, and returns s or the set that takes its place.
 func (s *keySet) with(k key) *keySet {
 	for !s.insert(k) {
 		s = s.bigger()
@@ -74,24 +73,28 @@ func (s *keySet) with(k key) *keySet {
 	return s
 }
 
-// insert adds k unless s is full. The count comes first: whoever finds k must
-// find it counted.
+// insert adds k, unless it is not there and s is full. The count comes first:
+// whoever finds k must find it counted.
 func (s *keySet) insert(k key) bool {
-	if s.packedFull() {
-		return false
+	place, slot, found, room := s.packed.find(k)
+	if found {
+		return true
 	}
-	if place, slot, _, room := s.packed.find(k); room {
+	if room && !s.packedFull() {
 		s.n.Add(1)
 		s.packed.store(place, slot)
 		return true
 	}
-	if s.spilt == tableCapacity(len(s.table)) {
+	spill, found := s.table.find(k)
+	if found {
+		return true
+	}
+	if s.spilt == tableCapacity(len(s.table)) || s.packedFull() {
 		return false
 	}
-	slot, _ := s.table.find(k)
 	s.n.Add(1)
 	s.spilt++
-	slot.Store(uint32(k))
+	spill.Store(uint32(k))
 	return true
 }
 

@@ -22,8 +22,7 @@ func registerOf(h uint64, p uint8) (i uint32, rho uint8) {
 	return uint32(h >> (64 - p)), rhoAfter(h, p)
 }
 
-// raise sets register i to rho if it is lower. Nearly always it is not, and
-// the one load shares the line with every other core.
+// raise sets register i to rho if it is lower.
 func (r registers) raise(i uint32, rho uint8) {
 	w, shift := &r[i/wordBytes], i%wordBytes*byteBits
 	for {
@@ -98,24 +97,27 @@ func coarserRegister(i uint32, rho, n uint8) (uint32, uint8) {
 	return i >> n, rho + n
 }
 
-// A histogram counts registers by value. A value is at most
-// 64 - MinPrecision + 1.
-type histogram [64 - MinPrecision + 2]uint32
+// A histogram counts registers by value. Values are at most
+// 64 - MinPrecision + 1 = 61; a power of two spares the bounds checks.
+type histogram [64]uint32
 
-func (r registers) histogram() *histogram {
+func (r registers) histogram() histogram {
 	// Four tables, as neighbours are often equal, and a count that was just
 	// stored is slow to load.
-	var lanes [wordBytes][256]uint32
+	var lanes [wordBytes]histogram
+	const mask = uint32(len(histogram{}) - 1)
 	for i := range r {
 		v := r[i].Load()
-		lanes[0][v&0xff]++
-		lanes[1][v>>8&0xff]++
-		lanes[2][v>>16&0xff]++
-		lanes[3][v>>24]++
+		lanes[0][v&mask]++
+		lanes[1][v>>8&mask]++
+		lanes[2][v>>16&mask]++
+		lanes[3][v>>24&mask]++
 	}
-	var h histogram
-	for v := range h {
-		h[v] = lanes[0][v] + lanes[1][v] + lanes[2][v] + lanes[3][v]
+	h := lanes[0]
+	for _, lane := range lanes[1:] {
+		for v, n := range lane {
+			h[v] += n
+		}
 	}
-	return &h
+	return h
 }

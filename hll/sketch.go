@@ -2,10 +2,12 @@ package hll
 
 import (
 	"fmt"
-	"iter"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // A Sketch counts distinct elements. The zero Sketch is empty and has the
@@ -20,18 +22,6 @@ type Sketch struct {
 	seed  uint64
 	hash  Hash
 }
-
-// state is what a sketch has counted: keys, or registers once it is large.
-// Which of the two, and p, never change; the sketch moves on to another state.
-type state struct {
-	p    uint8
-	regs registers // nil while small
-	keys *keySet   // nil when empty or large
-}
-
-// emptyState is the state of a zero Sketch. Nothing changes it: it has no keys
-// to insert into and no registers to raise.
-var emptyState = state{p: DefaultPrecision}
 
 // New returns an empty sketch.
 func New(o Options) (*Sketch, error) {
@@ -55,30 +45,69 @@ func (s *Sketch) Scheme() Scheme { return s.Options().Scheme() }
 
 // Add counts b unless it has been counted before. It keeps no reference to b.
 // It allocates nothing once the sketch is large.
-func (s *Sketch) Add(b []byte) { s.AddHash(s.Hash(b)) }
+func (s *Sketch) Add(b []byte) {
+	var h uint64
+	if s.plain() {
+		h = xxhash.Sum64(b)
+	} else {
+		h = s.Hash(b)
+	}
+	if !s.settled(h) {
+		s.count(h)
+	}
+}
 
 // AddString is Add for a string. The two count the same bytes once.
-func (s *Sketch) AddString(str string) { s.AddHash(s.HashString(str)) }
+func (s *Sketch) AddString(str string) {
+	var h uint64
+	if s.plain() {
+		h = xxhash.Sum64String(str)
+	} else {
+		h = s.HashString(str)
+	}
+	if !s.settled(h) {
+		s.count(h)
+	}
+}
 
 // AddHash counts the element whose hash is h. Elements with the same hash are
 // one; hashes must be spread evenly over all 64 bits.
 func (s *Sketch) AddHash(h uint64) {
-	st := s.state.Load()
-	if st == nil || st.regs == nil {
-		s.addSmall(h)
-		return
+	if !s.settled(h) {
+		s.count(h)
 	}
-	i, rho := registerOf(h, st.p)
-	st.regs.raise(i, rho)
 }
 
-func (s *Sketch) addSmall(h uint64) {
-	if st := s.current(); st.has(h) {
-		return
+// settled reports whether s is large and h changes nothing, as is nearly always
+// so. It is small enough for the compiler to inline, and costs one load from
+// lines that every core can hold at once. It may be wrong about a hash whose
+// zeros reach its end: count knows.
+func (s *Sketch) settled(h uint64) bool {
+	st := s.state.Load()
+	if st == nil {
+		return false
 	}
+	i := h >> (-st.p & 63) // 64 - p
+	w := i / wordBytes
+	return w < uint64(len(st.regs)) && // while small there are none
+		bits.LeadingZeros64(h<<(st.p&63)) < int(uint8(st.regs[w].Load()>>(i%wordBytes*byteBits)))
+}
+
+// count counts h. An Add takes the mutex only for a key that a small sketch
+// does not have: smallMax times in a sketch's life, and once more for each
+// race that it loses.
+func (s *Sketch) count(h uint64) {
+	if !s.current().count(h) {
+		s.insert(h)
+	}
+}
+
+// insert counts h in whatever state s has by now.
+func (s *Sketch) insert(h uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.become(s.current().with(h))
+	st := s.current()
+	s.become(st.withKey(keyOf(h, st.p)))
 }
 
 func (s *Sketch) current() *state {
@@ -93,78 +122,6 @@ func (s *Sketch) become(st *state) {
 	if s.state.Load() != st {
 		s.state.Store(st)
 	}
-}
-
-// has reports whether h has been counted, if st is small. A large state does
-// not know.
-func (st *state) has(h uint64) bool {
-	return st.keys != nil && st.keys.has(keyOf(h, st.p))
-}
-
-// with counts h and returns st, or the state to take its place. The caller
-// holds the sketch's mutex.
-func (st *state) with(h uint64) *state {
-	if st.regs != nil {
-		st.regs.raise(registerOf(h, st.p))
-		return st
-	}
-	return st.withKey(keyOf(h, st.p))
-}
-
-// withKey is with for a key of precision st.p.
-func (st *state) withKey(k key) *state {
-	switch {
-	case st.regs != nil:
-		st.regs.raise(k.register(st.p))
-		return st
-	case st.keys == nil && smallMax(st.p) > 0:
-		return &state{p: st.p, keys: newKeySet(1).with(k)}
-	case st.keys != nil && st.keys.has(k):
-		return st
-	case st.len() < smallMax(st.p):
-		keys := st.keys.with(k)
-		if keys == st.keys {
-			return st
-		}
-		return &state{p: st.p, keys: keys}
-	}
-	return st.large().withKey(k)
-}
-
-// large returns st with registers.
-func (st *state) large() *state {
-	if st.regs != nil {
-		return st
-	}
-	l := &state{p: st.p, regs: newRegisters(st.p)}
-	for k := range st.all {
-		l.regs.raise(k.register(st.p))
-	}
-	return l
-}
-
-// len returns the number of keys of a small state.
-func (st *state) len() int {
-	if st.keys == nil {
-		return 0
-	}
-	return st.keys.len()
-}
-
-// all yields the keys of a small state in no order.
-func (st *state) all(yield func(key) bool) {
-	if st.keys != nil {
-		st.keys.all(yield)
-	}
-}
-
-// registersAt yields the registers of st that are not 0, at precision p, which
-// is not finer.
-func (st *state) registersAt(p uint8) iter.Seq2[uint32, uint8] {
-	if st.p != p || st.regs == nil {
-		st = (&state{p: p, regs: newRegisters(p)}).union(st)
-	}
-	return st.regs.all
 }
 
 // Reset empties s. An Add that runs at the same time counts either before, and
@@ -205,26 +162,6 @@ func (s *Sketch) Merge(other *Sketch) error {
 	}
 	s.become(st.union(from))
 	return nil
-}
-
-// union counts what other, which is not coarser, has counted, and returns st or
-// the state to take its place. The caller holds the mutex of the sketch of st.
-func (st *state) union(other *state) *state {
-	if other.regs == nil {
-		for k := range other.all {
-			st = st.withKey(k.coarser(st.p))
-		}
-		return st
-	}
-	st = st.large()
-	if st.p == other.p {
-		st.regs.raiseAll(other.regs)
-		return st
-	}
-	for i, rho := range other.regs.all {
-		st.regs.raise(coarserRegister(i, rho, other.p-st.p))
-	}
-	return st
 }
 
 // Size returns the bytes of memory that s takes, itself included.

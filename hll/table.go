@@ -35,9 +35,6 @@ func (t table) find(k key) (slot *atomic.Uint32, found bool) {
 }
 
 func (t table) has(k key) bool {
-	if len(t) == 0 {
-		return false
-	}
 	_, found := t.find(k)
 	return found
 }

@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/window"
 )
 
 // ReadFrom reads one snapshot, written by WriteTo, into s, reusing the memory
@@ -26,7 +29,7 @@ import (
 // Keys of counters share memory with their neighbours, about 64 KiB each.
 func (s *Snapshot) ReadFrom(r io.Reader) (int64, error) {
 	s.Reset()
-	d := &decoder{r: bufio.NewReaderSize(r, frameSize), table: crcTable(), s: s}
+	d := &decoder{r: bufio.NewReader(r), table: crcTable(), s: s}
 	if err := d.read(); err != nil {
 		s.Reset()
 		return d.offset, err
@@ -174,10 +177,13 @@ func (d *decoder) decodeFrame(kind byte, count uint32) (why string) {
 		return decodeRows(d, &d.s.Final, n, takeCounter)
 	case kindRetired:
 		return decodeRows(d, &d.s.Retired, n, takeCounter)
+	case kindWindows:
+		return decodeRows(d, &d.s.Windows, n, takeWindow)
 	case kindFolded:
 		return decodeRows(d, &d.s.Folded, n, takeFold)
 	}
-	return "" // a kind from a newer minor version
+	d.s.Skipped++ // a kind of a newer minor version
+	return ""
 }
 
 func (d *decoder) decodeMeta() (why string) {
@@ -199,7 +205,11 @@ func readTime(b []byte) time.Time {
 
 func decodeRows[R any](d *decoder, rows *[]R, count int, take func(*cursor) R) (why string) {
 	c := &cursor{rest: string(d.buf), families: d.families}
-	*rows = slices.Grow(*rows, count)
+	if cap(*rows)-len(*rows) < count {
+		// By half: Grow alone goes by a quarter, and copying a million rows
+		// that often costs more than decoding them.
+		*rows = slices.Grow(*rows, max(count, len(*rows)/2))
+	}
 	for range count {
 		row := take(c)
 		if c.why != "" {
@@ -254,15 +264,37 @@ func takeCounter(c *cursor) Counter {
 // takeUniques copies what it takes: a few large sketches would otherwise be
 // held twice.
 func takeUniques(c *cursor) Uniques {
-	u := Uniques{Key: c.key(), Created: c.createdAt(), Scheme: c.uvarint(), Sketch: []byte(c.value())}
+	u := Uniques{Key: c.key(), Created: c.createdAt()}
+	u.Scheme.Hash = hll.Hash(c.take(1, "0")[0])
+	u.Scheme.SeedPrint = c.uint64()
+	u.Sketch = []byte(c.value())
 	u.Key.packed = strings.Clone(u.Key.packed)
 	return u
 }
 
+func takeWindow(c *cursor) Window {
+	w := Window{Key: c.key()}
+	n := c.uvarint()
+	const least = 4 // bytes of a row
+	if n > uint64(len(c.rest)/least) {
+		c.fail("too great a count of rows")
+		return w
+	}
+	w.Rows = make([]window.Row, n)
+	var start int64
+	for i := range w.Rows {
+		r := &w.Rows[i]
+		r.Resolution = time.Duration(c.uvarint())
+		start += c.varint()
+		r.Start = start
+		r.Width = time.Duration(c.uvarint())
+		r.Count = c.varint()
+	}
+	return w
+}
+
 func takeGauge(c *cursor) Gauge {
-	g := Gauge{Key: c.key()}
-	g.Value = math.Float64frombits(binary.LittleEndian.Uint64([]byte(c.take(8, "00000000"))))
-	return g
+	return Gauge{Key: c.key(), Value: math.Float64frombits(c.uint64())}
 }
 
 func takeFold(c *cursor) Fold {
@@ -306,6 +338,10 @@ func (c *cursor) take(n int, otherwise string) string {
 	v := c.rest[:n]
 	c.rest = c.rest[n:]
 	return v
+}
+
+func (c *cursor) uint64() uint64 {
+	return binary.LittleEndian.Uint64([]byte(c.take(8, "00000000")))
 }
 
 func (c *cursor) value() string {

@@ -15,13 +15,12 @@ import (
 // frame in memory, never a copy of s. It fails with w's error, or when a row
 // has no key or is too large for a frame (256 MiB).
 func (s *Snapshot) WriteTo(w io.Writer) (int64, error) {
-	e := &encoder{w: w, table: crcTable(), byDesc: map[*Desc]uint64{}, byText: map[string]uint64{}}
-	e.families.reset()
-	e.rows.reset()
+	e := newEncoder(w)
 	e.writeHeader()
 	e.writeMeta(s)
 	writeSection(e, kindCounters, s.Counters, (*encoder).putCounter)
 	writeSection(e, kindUniques, s.Uniques, (*encoder).putUniques)
+	writeSection(e, kindWindows, s.Windows, (*encoder).putWindow)
 	writeSection(e, kindGauges, s.Gauges, (*encoder).putGauge)
 	writeSection(e, kindFinal, s.Final, (*encoder).putCounter)
 	writeSection(e, kindRetired, s.Retired, (*encoder).putCounter)
@@ -48,6 +47,13 @@ type encoder struct {
 	lastAt uint64            // its index
 }
 
+func newEncoder(w io.Writer) *encoder {
+	e := &encoder{w: w, table: crcTable(), byDesc: map[*Desc]uint64{}, byText: map[string]uint64{}}
+	e.families.reset()
+	e.rows.reset()
+	return e
+}
+
 // A frame under construction: room for its header, then the payload.
 type frame struct {
 	buf   []byte
@@ -55,10 +61,16 @@ type frame struct {
 }
 
 func (f *frame) reset() {
-	if cap(f.buf) == 0 {
-		f.buf = make([]byte, 0, frameSize+frameSize/8)
+	f.buf, f.count = append(f.buf[:0], make([]byte, frameHeaderSize)...), 0
+}
+
+// room reports an error if n more bytes, and the row's numbers, do not fit.
+func (f *frame) room(n int) error {
+	const numbers = 5 * binary.MaxVarintLen64
+	if n > maxFrameSize-numbers-len(f.buf) {
+		return fmt.Errorf("hotcount/snapshot: row of over %d bytes, at most %d fit", n, maxFrameSize)
 	}
-	f.buf, f.count = f.buf[:frameHeaderSize], 0
+	return nil
 }
 
 func (e *encoder) writeHeader() {
@@ -123,10 +135,6 @@ func (e *encoder) writeFrame(kind byte, f *frame) {
 		return
 	}
 	length := len(f.buf) - frameHeaderSize
-	if length > maxFrameSize {
-		e.err = errors.Join(e.err, fmt.Errorf("hotcount/snapshot: row of %d bytes, at most %d fit", length, maxFrameSize))
-		return
-	}
 	f.buf[0] = kind
 	binary.LittleEndian.PutUint32(f.buf[1:], f.count)
 	binary.LittleEndian.PutUint32(f.buf[5:], uint32(length))
@@ -160,10 +168,34 @@ func (e *encoder) putUniques(u *Uniques) error {
 	if err := e.putKey(u.Key); err != nil {
 		return err
 	}
+	if err := e.rows.room(len(u.Sketch)); err != nil {
+		return err
+	}
 	e.putCreated(u.Created)
-	e.rows.buf = binary.AppendUvarint(e.rows.buf, u.Scheme)
+	e.rows.buf = append(e.rows.buf, byte(u.Scheme.Hash))
+	e.rows.buf = binary.LittleEndian.AppendUint64(e.rows.buf, u.Scheme.SeedPrint)
 	e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(len(u.Sketch)))
 	e.rows.buf = append(e.rows.buf, u.Sketch...)
+	return nil
+}
+
+func (e *encoder) putWindow(w *Window) error {
+	if err := e.putKey(w.Key); err != nil {
+		return err
+	}
+	const numbers = 4 * binary.MaxVarintLen64
+	if err := e.rows.room(len(w.Rows) * numbers); err != nil {
+		return err
+	}
+	e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(len(w.Rows)))
+	var start int64
+	for _, r := range w.Rows {
+		e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(r.Resolution))
+		e.rows.buf = binary.AppendVarint(e.rows.buf, r.Start-start)
+		e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(r.Width))
+		e.rows.buf = binary.AppendVarint(e.rows.buf, r.Count)
+		start = r.Start
+	}
 	return nil
 }
 
@@ -192,7 +224,14 @@ func (e *encoder) putKey(k Key) error {
 		return errors.New("hotcount/snapshot: row without a key")
 	}
 	if d != e.last {
-		e.last, e.lastAt = d, e.family(d)
+		i, err := e.family(d)
+		if err != nil {
+			return err
+		}
+		e.last, e.lastAt = d, i
+	}
+	if err := e.rows.room(len(k.packed)); err != nil {
+		return err
 	}
 	e.rows.buf = binary.AppendUvarint(e.rows.buf, e.lastAt)
 	e.rows.buf = append(e.rows.buf, k.packed...)
@@ -201,20 +240,23 @@ func (e *encoder) putKey(k Key) error {
 
 // family returns d's index, and describes d in the pending families if its like
 // has not been met.
-func (e *encoder) family(d *Desc) uint64 {
+func (e *encoder) family(d *Desc) (uint64, error) {
 	if i, ok := e.byDesc[d]; ok {
-		return i
+		return i, nil
 	}
 	text := appendDesc(nil, d)
 	i, ok := e.byText[string(text)]
 	if !ok {
+		if err := e.families.room(len(text)); err != nil {
+			return 0, err
+		}
 		i = uint64(len(e.byText))
 		e.byText[string(text)] = i
 		e.families.buf = append(e.families.buf, text...)
 		e.families.count++
 	}
 	e.byDesc[d] = i
-	return i
+	return i, nil
 }
 
 func appendDesc(b []byte, d *Desc) []byte {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,7 +90,8 @@ type Exporter struct {
 	newest  *buffer
 	free    []*buffer
 	changed chan struct{} // closed and replaced when a worker's state changes
-	handed  []int         // per Prior, the number of sinks that hold it
+	prior   []*Snapshot   // each nil once all sinks hold it
+	handed  []int         // per prior, the number of sinks that hold it
 
 	ackMu sync.Mutex
 	acked uint64 // what the Source has been told, under ackMu
@@ -114,6 +116,8 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 	switch {
 	case o.Source == nil:
 		return nil, errors.New("hotcount/snapshot: ExporterOptions.Source is nil")
+	case slices.Contains(o.Sinks, nil):
+		return nil, errors.New("hotcount/snapshot: ExporterOptions.Sinks has a nil sink")
 	case o.Every < 0 || o.Timeout < 0:
 		return nil, fmt.Errorf("hotcount/snapshot: ExporterOptions: negative Every %v or Timeout %v", o.Every, o.Timeout)
 	}
@@ -133,6 +137,7 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 		stop:    make(chan struct{}),
 		closed:  make(chan struct{}),
 		changed: make(chan struct{}),
+		prior:   slices.Clone(o.Prior),
 		handed:  make([]int, len(o.Prior)),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
@@ -146,7 +151,7 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 
 func (e *Exporter) loop() {
 	if len(e.workers) == 0 {
-		for _, s := range e.o.Prior {
+		for _, s := range e.prior {
 			e.handedOn(s.Writer)
 		}
 	}
@@ -338,6 +343,7 @@ func (e *Exporter) Close(ctx context.Context) error {
 	if e.closing.CompareAndSwap(false, true) {
 		e.left = e.shutDown(ctx)
 		close(e.closed)
+		return e.left
 	}
 	select {
 	case <-e.closed:

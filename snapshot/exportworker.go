@@ -18,13 +18,13 @@ type worker struct {
 	stats    SinkStats
 	inARow   int       // failures since the last success
 	retryAt  time.Time // not before, if not zero
-	handedTo int       // Prior snapshots tried, in order
+	handedTo int       // prior snapshots tried, in order
 }
 
 // A job is one snapshot to write.
 type job struct {
 	s     *Snapshot
-	b     *buffer // that s is in, nil if s is Prior[prior]
+	b     *buffer // that s is in, nil if s is e.prior[prior]
 	prior int
 }
 
@@ -100,8 +100,8 @@ func (w *worker) pick() (j job, wait time.Duration, stopped bool) {
 	case e.newest != nil && e.newest.s.Seq > w.stats.Acked:
 		j = job{s: &e.newest.s, b: e.newest}
 		j.b.refs++
-	case w.handedTo < len(e.o.Prior):
-		j = job{s: e.o.Prior[w.handedTo], prior: w.handedTo}
+	case w.handedTo < len(e.prior):
+		j = job{s: e.prior[w.handedTo], prior: w.handedTo}
 	default:
 		return job{}, 0, false
 	}
@@ -160,7 +160,7 @@ func (w *worker) finish(j job, err error) {
 }
 
 // book changes the worker's state and reports whether all sinks now hold a
-// snapshot from Prior. The caller holds e.mu.
+// snapshot of an earlier writer. The caller holds e.mu.
 func (w *worker) book(j job, err error) (handed bool) {
 	w.stats.Writing = time.Time{}
 	w.stats.Writes++
@@ -176,8 +176,13 @@ func (w *worker) book(j job, err error) (handed bool) {
 		return false
 	}
 	w.handedTo++
-	w.e.handed[j.prior]++
-	return w.e.handed[j.prior] == len(w.e.workers)
+	e := w.e
+	e.handed[j.prior]++
+	if e.handed[j.prior] < len(e.workers) {
+		return false
+	}
+	e.prior[j.prior] = nil // its memory can go
+	return true
 }
 
 func (w *worker) bookFailure(j job, err error) {

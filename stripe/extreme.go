@@ -15,23 +15,21 @@ type Max struct {
 
 // Observe takes v into account.
 func (m *Max) Observe(v int64) {
-	m.e.raise(rank(v))
+	m.e.raise(rank(v, up))
 }
 
-// Value returns the largest value observed, and whether there was any. It
-// takes into account every Observe that returned before the call, and any
-// number of those that run meanwhile.
+// Value returns the largest value observed, and whether there was any; v is 0
+// if not. It takes into account every Observe that returned before the call,
+// and any number of those that run meanwhile.
 func (m *Max) Value() (v int64, ok bool) {
-	r := m.e.top()
-	return unrank(r), r != 0
+	return unrank(m.e.top(), up)
 }
 
 // Drain returns what Value does and leaves the Max empty. Every observation is
 // taken into account by exactly one Drain, or remains for the next, unless a
 // larger one of the same stripe stood in for it.
 func (m *Max) Drain() (v int64, ok bool) {
-	r := m.e.drain()
-	return unrank(r), r != 0
+	return unrank(m.e.drain(), up)
 }
 
 // Min keeps the smallest value observed since it was made or last drained. In
@@ -43,31 +41,39 @@ type Min struct {
 
 // Observe takes v into account.
 func (m *Min) Observe(v int64) {
-	m.e.raise(rank(^v))
+	m.e.raise(rank(v, down))
 }
 
 // Value returns the smallest value observed, and whether there was any, as
 // [Max.Value] does.
 func (m *Min) Value() (v int64, ok bool) {
-	r := m.e.top()
-	return ^unrank(r), r != 0
+	return unrank(m.e.top(), down)
 }
 
 // Drain returns what Value does and leaves the Min empty, as [Max.Drain] does.
 func (m *Min) Drain() (v int64, ok bool) {
-	r := m.e.drain()
-	return ^unrank(r), r != 0
+	return unrank(m.e.drain(), down)
 }
+
+// up and down say which way a rank goes. They are masks, because flipping all
+// bits of an int64 reverses the order: a minimum is a maximum of complements.
+const (
+	up   int64 = 0
+	down int64 = -1
+)
 
 // rank maps the int64s onto the uint64s in order, so that the zero word ranks
-// lowest and means empty. As ^v reverses the order of the int64s, a minimum is
-// a maximum of complements.
-func rank(v int64) uint64 {
-	return uint64(v) ^ 1<<63
+// lowest and means empty.
+func rank(v, way int64) uint64 {
+	return uint64(v^way) ^ 1<<63
 }
 
-func unrank(r uint64) int64 {
-	return int64(r ^ 1<<63)
+// unrank is the inverse of rank; it gives 0 and false for an empty word.
+func unrank(r uint64, way int64) (v int64, ok bool) {
+	if r == 0 {
+		return 0, false
+	}
+	return int64(r^1<<63) ^ way, true
 }
 
 // extreme keeps the highest rank in striped words.

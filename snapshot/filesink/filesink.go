@@ -1,5 +1,37 @@
-// Package filesink keeps snapshots in a directory.
 package filesink
+
+// How it works. The directory holds lineages: for each writer the newest few
+// snapshots, its generations, one file each. Files are written once, under a
+// temporary name, and never changed. A lineage's state is its newest readable
+// file, alone: each holds the whole of what its writer has counted.
+//
+//	writer W, running     W-7.hcs  W-8.hcs  W-9.hcs    Write adds W-10, drops W-7
+//	writer V, dead        V-41.hcs V-42.hcs V-43.hcs   Fold adds V-43 to the base
+//	the base              0-3.hcs  0-4.hcs             Fold writes 0-5, drops 0-3
+//
+// The base is the lineage of the zero writer. Its snapshot sums up the folded
+// writers and lists them, in one file, so that both change in one step. A
+// reader passes over the files of writers that the base lists.
+//
+// Rows that leave Snapshot.Final are added up here, per series, and written
+// with every later snapshot of their writer as Retired. So the file stays the
+// whole of what the writer counted although the engine lets go of idle series.
+//
+// Invariants:
+//  1. A file under its final name is whole and durable, or its put has not
+//     returned.
+//  2. A file is removed only after a durable file that makes it superfluous: a
+//     newer generation, or baseKeep generations of the base.
+//  3. Nothing that cannot be read is removed.
+//
+// Considered and rejected: a log of differences, which would be written faster
+// when few series change, but whose replay makes recovery depend on every file
+// since the last full one; folding retired rows into the base as they come,
+// which makes a state out of two files and needs a list of the rows that are in
+// both; keys as file names, which lets a label value choose a path.
+//
+// Limits: a retired series costs a row in memory and in every file, until the
+// writer is folded. Fold holds two bases in memory.
 
 import (
 	"context"
@@ -11,6 +43,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -25,19 +58,18 @@ type Options struct {
 	// it does not exist. Nothing else should be kept in it.
 	Dir string
 
-	// Keep is how many generations of a writer's snapshot to keep, so that
-	// a damaged file costs one interval of counting at most. 0 means 3.
+	// Keep is how many generations of a writer's snapshot to keep at least.
+	// The older ones stand in when the newest is damaged, and show rates. 0
+	// means 3.
 	Keep int
+
+	// KeepFor keeps generations beyond Keep until they are this old.
+	KeepFor time.Duration
 
 	// StartOver lets Open go on where it would fail with ErrUnreadable. The
 	// counts in the damaged files are then missing from every total; the
 	// files are kept under another name.
 	StartOver bool
-
-	// MergeUniques returns the union of two sketches of one scheme, and
-	// lets Fold keep one row per series. Without it, or when it fails,
-	// Fold keeps both rows.
-	MergeUniques func(a, b []byte) ([]byte, error)
 
 	// Logger gets warnings about damaged files. nil means slog.Default().
 	Logger *slog.Logger
@@ -48,11 +80,11 @@ const defaultKeep = 3
 // A Sink keeps snapshots in a directory. Its methods may be called from any
 // number of goroutines; they run one at a time.
 type Sink struct {
-	keep  int
-	merge func(a, b []byte) ([]byte, error)
-	log   *slog.Logger
-	fs    filesystem
-	close func() error
+	keep    int
+	keepFor time.Duration
+	log     *slog.Logger
+	fs      filesystem
+	close   func() error
 
 	mu       sync.Mutex
 	closed   bool
@@ -68,10 +100,13 @@ type Sink struct {
 
 // Open locks the directory and restores what is in it.
 func Open(o Options) (*Sink, error) {
-	if o.Keep < 0 {
-		return nil, fmt.Errorf("hotcount/filesink: Options.Keep is %d", o.Keep)
+	if o.Keep < 0 || o.KeepFor < 0 {
+		return nil, fmt.Errorf("hotcount/filesink: Options: negative Keep %d or KeepFor %v", o.Keep, o.KeepFor)
 	}
-	if err := os.MkdirAll(o.Dir, dirMode); err != nil {
+	if o.Dir == "" {
+		return nil, errors.New("hotcount/filesink: Options.Dir is empty")
+	}
+	if err := makeDir(o.Dir); err != nil {
 		return nil, fmt.Errorf("hotcount/filesink: %w", err)
 	}
 	root, err := os.OpenRoot(o.Dir)
@@ -95,7 +130,7 @@ func Open(o Options) (*Sink, error) {
 func open(o Options, fs filesystem) (*Sink, error) {
 	k := &Sink{
 		keep:     o.Keep,
-		merge:    o.MergeUniques,
+		keepFor:  o.KeepFor,
 		log:      o.Logger,
 		fs:       fs,
 		close:    func() error { return nil },
@@ -172,16 +207,30 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 		return err
 	}
 	l.newest = s.Seq
-	l.generations = append(l.generations, s.Seq)
-	k.prune(s.Writer, l, k.keep)
+	l.generations = append(l.generations, generation{s.Seq, time.Now()})
+	k.prune(s.Writer, l, k.keep, k.keepFor)
+	return k.refresh(s.Writer, s.Seq)
+}
+
+// refresh replaces the restored snapshot of an earlier writer, if w is one, that
+// another sink knew a newer one of.
+func (k *Sink) refresh(w snapshot.WriterID, seq uint64) error {
+	if _, ok := k.dead[w]; !ok {
+		return nil
+	}
+	s, err := readFile(k.fs, fileName(w, seq))
+	if err != nil {
+		return fmt.Errorf("hotcount/filesink: read back: %w", err)
+	}
+	k.dead[w] = s
 	return nil
 }
 
-// prune removes all but the newest generations. What cannot be removed now is
-// tried again next time.
-func (k *Sink) prune(w snapshot.WriterID, l *lineage, keep int) {
-	for len(l.generations) > keep {
-		err := k.fs.Remove(fileName(w, l.generations[0]))
+// prune removes the generations beyond the newest keep that are older than
+// keepFor. What cannot be removed now is tried again next time.
+func (k *Sink) prune(w snapshot.WriterID, l *lineage, keep int, keepFor time.Duration) {
+	for len(l.generations) > keep && time.Since(l.generations[0].written) >= keepFor {
+		err := k.fs.Remove(fileName(w, l.generations[0].seq))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			k.log.Warn("hotcount/filesink: old snapshot not removed", "error", err)
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -29,7 +30,8 @@ type fold struct {
 // Fold adds the restored snapshots of these writers to the base, after which
 // Restored no longer lists them and no sink may need them: call it when every
 // other sink holds them. Gauges are dropped. A writer already folded is no
-// error.
+// error. If a snapshot has sections that this program does not know, because a
+// newer one wrote it, Fold fails and changes nothing.
 //
 // A new base that lists the writers is durable before any of their files goes,
 // and the list makes a reader pass over files that are still there, so a crash
@@ -58,12 +60,21 @@ func (k *Sink) Fold(writers ...snapshot.WriterID) error {
 	if len(add) == 0 {
 		return nil
 	}
+	if k.base != nil {
+		add = append(add, k.base)
+	}
+	if i := slices.IndexFunc(add, func(s *snapshot.Snapshot) bool { return s.Skipped > 0 }); i >= 0 {
+		return fmt.Errorf("hotcount/filesink: fold: %s has sections of a newer format version", fileName(add[i].Writer, add[i].Seq))
+	}
 	base := k.sum(add)
 	if err := k.put(context.Background(), base); err != nil {
 		return err
 	}
 	k.base, k.baseSeq = base, base.Seq
 	for _, s := range add {
+		if s.Writer.IsZero() {
+			continue
+		}
 		k.folded[s.Writer] = fold{seq: s.Seq, base: base.Seq}
 		delete(k.dead, s.Writer)
 	}
@@ -71,16 +82,12 @@ func (k *Sink) Fold(writers ...snapshot.WriterID) error {
 	return nil
 }
 
-// sum returns the next base: the base and the added snapshots.
-func (k *Sink) sum(add []*snapshot.Snapshot) *snapshot.Snapshot {
-	next := &snapshot.Snapshot{Seq: k.baseSeq + 1}
+// sum returns the base that sums up these snapshots.
+func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
+	next := &snapshot.Snapshot{Seq: k.baseSeq + 1, Folded: k.listed()}
 	var counters sums
-	uniques := uniqueSums{merge: k.merge}
-	parts := add
-	if k.base != nil {
-		parts = append([]*snapshot.Snapshot{k.base}, add...)
-		next.Folded = k.listed()
-	}
+	var uniques uniqueSums
+	var windows newestWindows
 	for i, s := range parts {
 		for c := range s.AllCounters() {
 			counters.add(k.interner.counter(c))
@@ -88,6 +95,10 @@ func (k *Sink) sum(add []*snapshot.Snapshot) *snapshot.Snapshot {
 		for _, u := range s.Uniques {
 			u.Key = k.interner.key(u.Key)
 			uniques.add(u)
+		}
+		for _, w := range s.Windows {
+			w.Key = k.interner.key(w.Key)
+			windows.add(w, s.Taken)
 		}
 		if i == 0 || s.Started.Before(next.Started) {
 			next.Started = s.Started
@@ -99,26 +110,22 @@ func (k *Sink) sum(add []*snapshot.Snapshot) *snapshot.Snapshot {
 			next.Folded = append(next.Folded, snapshot.Fold{Writer: s.Writer, Seq: s.Seq})
 		}
 	}
-	next.Counters, next.Uniques = counters.rows, uniques.rows
+	next.Counters, next.Uniques, next.Windows = counters.rows, uniques.rows, windows.rows
 	return next
 }
 
 // listed returns the folded writers that the next base must still list.
 func (k *Sink) listed() []snapshot.Fold {
+	if k.base == nil {
+		return nil
+	}
 	folds := slices.Clone(k.base.Folded)
 	slices.SortFunc(folds, func(a, b snapshot.Fold) int { return b.Writer.Compare(a.Writer) })
 	n := 0
 	return slices.DeleteFunc(folds, func(f snapshot.Fold) bool {
 		n++
-		return n > maxFolded && len(k.generations(f.Writer)) == 0
+		return n > maxFolded && k.lineages[f.Writer] == nil
 	})
-}
-
-func (k *Sink) generations(w snapshot.WriterID) []uint64 {
-	if l := k.lineages[w]; l != nil {
-		return l.generations
-	}
-	return nil
 }
 
 // clean removes old bases, then the files that every base left can do without.
@@ -129,46 +136,19 @@ func (k *Sink) clean() {
 		base = &lineage{}
 		k.lineages[zero] = base
 	}
-	base.generations = append(base.generations, k.baseSeq)
-	k.prune(zero, base, baseKeep)
+	base.generations = append(base.generations, generation{k.baseSeq, time.Now()})
+	k.prune(zero, base, baseKeep, 0)
+	if len(base.generations) < baseKeep {
+		return
+	}
 	for w, f := range k.folded {
 		l := k.lineages[w]
-		if l == nil || f.base > base.generations[0] {
+		if l == nil || f.base > base.generations[0].seq || l.newestFile() > f.seq {
 			continue
 		}
-		k.prune(w, l, 0)
+		k.prune(w, l, 0, 0)
 		if len(l.generations) == 0 {
 			delete(k.lineages, w)
 		}
 	}
-}
-
-// uniqueSums unites sketches by key and scheme.
-type uniqueSums struct {
-	merge func(a, b []byte) ([]byte, error)
-	rows  []snapshot.Uniques
-	at    map[uniqueSum]int
-}
-
-type uniqueSum struct {
-	key    snapshot.Key
-	scheme uint64
-}
-
-func (t *uniqueSums) add(u snapshot.Uniques) {
-	if t.at == nil {
-		t.at = map[uniqueSum]int{}
-	}
-	id := uniqueSum{u.Key, u.Scheme}
-	i, ok := t.at[id]
-	if ok && t.merge != nil {
-		r := &t.rows[i]
-		if sketch, err := t.merge(r.Sketch, u.Sketch); err == nil {
-			r.Sketch = sketch
-			r.Created = min(r.Created, u.Created)
-			return
-		}
-	}
-	t.at[id] = len(t.rows)
-	t.rows = append(t.rows, u)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 )
@@ -41,6 +42,23 @@ const (
 	fileMode = 0o600
 )
 
+// makeDir makes a directory that a power cut cannot take away again.
+func makeDir(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := makeDir(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(func() (*os.File, error) { return os.Open(parent) })
+}
+
 func (d rootDir) Create(name string) (file, error) {
 	return d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 }
@@ -66,14 +84,18 @@ func (d rootDir) List() ([]entry, error) {
 	return entries, nil
 }
 
-// Sync opens the directory anew each time: a handle whose fsync has failed is
-// not to be trusted again. Windows has no fsync of directories; there the file
-// system's journal orders the rename.
 func (d rootDir) Sync() error {
+	return syncDir(func() (*os.File, error) { return d.Root.Open(".") })
+}
+
+// syncDir opens a directory anew to sync it: a handle whose fsync has failed is
+// not to be trusted again. Windows has no fsync of directories; there the file
+// system's journal keeps names in order.
+func syncDir(open func() (*os.File, error)) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	f, err := d.Root.Open(".")
+	f, err := open()
 	if err != nil {
 		return err
 	}

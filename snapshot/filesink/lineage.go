@@ -1,19 +1,27 @@
 package filesink
 
 import (
+	"time"
+
 	"github.com/hotcount/hotcount/snapshot"
 )
 
 // A lineage is one writer's snapshots in the directory. The zero writer's
 // lineage is the base.
 type lineage struct {
-	generations []uint64 // seqs of the files, rising
-	newest      uint64   // seq of the newest snapshot that is durable
+	generations []generation // by rising seq
+	newest      uint64       // seq of the newest snapshot that is durable
 
 	// final holds the Final rows of the snapshot last given, retired the
 	// sums of those that have left it since.
 	final   map[finalRow]int64
 	retired sums
+}
+
+// A generation is one file of a lineage.
+type generation struct {
+	seq     uint64
+	written time.Time
 }
 
 // A finalRow identifies a Final row within its writer.
@@ -30,6 +38,14 @@ func newLineage(s *snapshot.Snapshot, in *interner) *lineage {
 		l.retired.add(in.counter(c))
 	}
 	return l
+}
+
+// newestFile returns the seq of the newest file, 0 if there is none.
+func (l *lineage) newestFile() uint64 {
+	if len(l.generations) == 0 {
+		return 0
+	}
+	return l.generations[len(l.generations)-1].seq
 }
 
 // observe retires the rows that have left Final. A row leaves once all sinks,

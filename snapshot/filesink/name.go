@@ -21,6 +21,14 @@ func fileName(w snapshot.WriterID, seq uint64) string {
 	return fmt.Sprintf("%s-%0*d%s", w, seqDigits, seq, suffix)
 }
 
+func tempName(n uint64) string { return strconv.FormatUint(n, 10) + tempSuffix }
+
+func isTemp(name string) bool {
+	digits, ok := strings.CutSuffix(name, tempSuffix)
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return ok && err == nil && name == tempName(n)
+}
+
 func parseName(name string) (w snapshot.WriterID, seq uint64, ok bool) {
 	id, rest, _ := strings.Cut(name, "-")
 	w, err := snapshot.ParseWriterID(id)

@@ -22,7 +22,7 @@ type Damage struct {
 
 // listing is a directory sorted by what its names say.
 type listing struct {
-	generations map[snapshot.WriterID][]uint64 // rising
+	generations map[snapshot.WriterID][]generation // by rising seq
 	temps       []string
 	lastBase    uint64 // the greatest seq of any base file, damaged ones too
 }
@@ -32,12 +32,12 @@ func list(fs filesystem) (listing, error) {
 	if err != nil {
 		return listing{}, fmt.Errorf("hotcount/filesink: list directory: %w", err)
 	}
-	l := listing{generations: map[snapshot.WriterID][]uint64{}}
+	l := listing{generations: map[snapshot.WriterID][]generation{}}
 	for _, e := range entries {
 		if !e.regular {
 			continue
 		}
-		if strings.HasSuffix(e.name, tempSuffix) {
+		if isTemp(e.name) {
 			l.temps = append(l.temps, e.name)
 			continue
 		}
@@ -50,7 +50,7 @@ func list(fs filesystem) (listing, error) {
 			l.lastBase = max(l.lastBase, seq)
 		}
 		if intact == e.name {
-			l.generations[w] = append(l.generations[w], seq)
+			l.generations[w] = append(l.generations[w], generation{seq, e.modTime})
 		}
 	}
 	return l, nil
@@ -91,9 +91,9 @@ func read(fs filesystem, l listing) (contents, error) {
 }
 
 // readNewest returns the newest undamaged generation, nil if there is none.
-func (c *contents) readNewest(fs filesystem, w snapshot.WriterID, generations []uint64) (*snapshot.Snapshot, error) {
-	for _, seq := range slices.Backward(generations) {
-		name := fileName(w, seq)
+func (c *contents) readNewest(fs filesystem, w snapshot.WriterID, generations []generation) (*snapshot.Snapshot, error) {
+	for _, g := range slices.Backward(generations) {
+		name := fileName(w, g.seq)
 		s, err := readFile(fs, name)
 		if err == nil {
 			return s, nil
@@ -142,7 +142,7 @@ func (k *Sink) restore(startOver bool) error {
 			return fmt.Errorf("hotcount/filesink: set aside %s: %w", d.Name, err)
 		}
 		w, seq, _ := parseName(d.Name)
-		l.generations[w] = slices.DeleteFunc(l.generations[w], func(g uint64) bool { return g == seq })
+		l.generations[w] = slices.DeleteFunc(l.generations[w], func(g generation) bool { return g.seq == seq })
 	}
 	for _, t := range l.temps {
 		if err := k.fs.Remove(t); err != nil {
@@ -181,5 +181,8 @@ func (k *Sink) adopt(l listing, c contents) {
 			k.lineages[w] = &lineage{}
 		}
 		k.lineages[w].generations = generations
+		if f, ok := k.folded[w]; ok && k.lineages[w].newestFile() > f.seq {
+			k.log.Warn("hotcount/filesink: writer has snapshots newer than the one in the base; they are kept, but do not count", "writer", w, "folded", f.seq)
+		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 // reported as kept is found after a power cut.
 func (k *Sink) put(ctx context.Context, s *snapshot.Snapshot) error {
 	k.attempts++
-	temp := fmt.Sprintf("%d%s", k.attempts, tempSuffix)
+	temp := tempName(k.attempts)
 	name := fileName(s.Writer, s.Seq)
 	err := k.putTemp(ctx, temp, s)
 	if err == nil {

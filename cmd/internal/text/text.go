@@ -1,0 +1,86 @@
+// Package text formats what the command shows to people.
+package text
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Group returns n with a comma between groups of three digits.
+func Group(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	b.WriteString(sign)
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(digits[i])
+	}
+	return b.String()
+}
+
+// Count returns n and the noun, with an s unless n is 1.
+func Count(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Group(n) + " " + noun
+}
+
+// Printable returns s, cut to limit characters, with what is no printable
+// character escaped: a log must not be able to steer the terminal that shows
+// it.
+func Printable(s string, limit int) string {
+	var b strings.Builder
+	for n := 0; s != ""; n++ {
+		if n == limit {
+			b.WriteRune('…')
+			break
+		}
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case !unicode.IsPrint(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// bars are eighths of a character cell, from empty to full.
+var bars = []rune("·▁▂▃▄▅▆▇█")
+
+// Spark returns one character a value, its height in proportion to highest.
+// Only 0 looks empty.
+func Spark(values []int64, highest int64) string {
+	full := float64(len(bars) - 1)
+	var b strings.Builder
+	for _, v := range values {
+		level := 0
+		if v > 0 {
+			level = 1 + int(float64(v)/float64(highest)*(full-1)+0.5)
+		}
+		b.WriteRune(bars[min(level, len(bars)-1)])
+	}
+	return b.String()
+}
+
+// Bar returns a bar of blocks that is width characters long for highest.
+func Bar(value, highest int64, width int) string {
+	if value <= 0 || highest <= 0 {
+		return ""
+	}
+	return strings.Repeat("█", max(1, int(float64(value)/float64(highest)*float64(width)+0.5)))
+}

@@ -1,0 +1,151 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+var requests, _ = snapshot.NewDesc("http_requests_total", "method", "code")
+
+func ExampleSnapshot() {
+	s := snapshot.Snapshot{
+		Writer:   snapshot.NewWriterID(),
+		Seq:      1,
+		Counters: []snapshot.Counter{{Key: requests.Key("GET", "200"), Value: 7}},
+	}
+	var file bytes.Buffer
+	if _, err := s.WriteTo(&file); err != nil {
+		fmt.Println(err)
+	}
+
+	var back snapshot.Snapshot
+	if _, err := back.ReadFrom(&file); err != nil {
+		fmt.Println(err)
+	}
+	for _, c := range back.Counters {
+		fmt.Println(c.Key, c.Value)
+	}
+	// Output: http_requests_total{method="GET",code="200"} 7
+}
+
+func ExampleKey() {
+	k := requests.Key("GET", "200")
+	fmt.Println(k.Name(), k.Label("code"))
+	for name, value := range k.Labels() {
+		fmt.Println(name, "=", value)
+	}
+	// Output:
+	// http_requests_total 200
+	// method = GET
+	// code = 200
+}
+
+func ExampleDesc() {
+	d, err := snapshot.NewDesc("http_requests_total", "method", "code")
+	fmt.Println(d.Name(), d.Labels(), err)
+	_, err = snapshot.NewDesc("http-requests")
+	fmt.Println(err)
+	// Output:
+	// http_requests_total [method code] <nil>
+	// hotcount/snapshot: invalid name: metric "http-requests"
+}
+
+func ExampleWriterID() {
+	w, err := snapshot.ParseWriterID("018bcfe568007abc9def0123456789ab")
+	fmt.Println(w.Time().UTC().Format(time.RFC3339), err)
+	// Output: 2023-11-14T22:13:20Z <nil>
+}
+
+// counted is about the smallest Source: one counter, never evicted.
+type counted struct {
+	writer snapshot.WriterID
+	seq    uint64
+	n      atomic.Int64
+}
+
+func (c *counted) Snapshot(s *snapshot.Snapshot) {
+	c.seq++
+	s.Reset()
+	s.Writer, s.Seq, s.Taken = c.writer, c.seq, time.Now()
+	s.Counters = append(s.Counters, snapshot.Counter{Key: requests.Key("GET", "200"), Value: c.n.Load()})
+}
+
+func (c *counted) Acknowledge(uint64) {}
+
+// printer is a Sink that keeps nothing.
+type printer struct{}
+
+func (printer) Write(_ context.Context, s *snapshot.Snapshot) error {
+	for _, c := range s.Counters {
+		fmt.Println(c.Key, c.Value)
+	}
+	return nil
+}
+
+func ExampleExporter() {
+	src := &counted{writer: snapshot.NewWriterID()}
+	e, err := snapshot.NewExporter(snapshot.ExporterOptions{
+		Source: src,
+		Sinks:  []snapshot.Sink{printer{}},
+		Every:  time.Hour,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	src.n.Add(2)
+	if err := e.Flush(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	src.n.Add(1)
+	if err := e.Close(context.Background()); err != nil { // flushes what was counted since
+		fmt.Println(err)
+	}
+	fmt.Println("snapshots:", e.Stats().Seq)
+	// Output:
+	// http_requests_total{method="GET",code="200"} 2
+	// http_requests_total{method="GET",code="200"} 3
+	// snapshots: 2
+}
+
+// unreachable is a Sink whose other end is down.
+type unreachable struct{}
+
+func (unreachable) Write(context.Context, *snapshot.Snapshot) error {
+	return errors.New("connection refused")
+}
+
+func (unreachable) String() string { return "fleet" }
+
+func ExampleUnflushedError() {
+	e, err := snapshot.NewExporter(snapshot.ExporterOptions{
+		Source: &counted{writer: snapshot.NewWriterID()},
+		Sinks:  []snapshot.Sink{unreachable{}},
+		Every:  time.Hour,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	var left *snapshot.UnflushedError
+	if errors.As(e.Close(ctx), &left) {
+		for _, s := range left.Sinks {
+			fmt.Printf("%s holds snapshot %d of %d: %v\n", s.Name, s.Acked, left.Seq, s.Err)
+		}
+	}
+	// Output: fleet holds snapshot 0 of 1: connection refused
+}
+
+func ExampleTerminal() {
+	err := fmt.Errorf("sink: %w", snapshot.Terminal(errors.New("no such database")))
+	fmt.Println(err, snapshot.IsTerminal(err))
+	// Output: sink: no such database true
+}

@@ -1,0 +1,61 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hotcount/hotcount/hll"
+)
+
+// A Reader reads back what all the writers of a fleet have exported to one
+// store. Its methods are safe for concurrent use.
+type Reader interface {
+	// Totals returns the totals over all writers of the series that q
+	// selects, in the order of their text form. If the store cannot give all
+	// of them by the end of ctx, the error is a *PartialError and the totals
+	// are those it gave.
+	Totals(ctx context.Context, q Query) ([]Total, error)
+
+	// Uniques does the same for distinct counts: each is the union of the
+	// writers' sketches.
+	Uniques(ctx context.Context, q Query) ([]UniquesTotal, error)
+}
+
+// A Query selects series by the text form of their keys, as Key.String writes
+// it. The zero Query selects the first DefaultLimit series.
+type Query struct {
+	Prefix string // with which the text form begins
+	After  string // only those after this: the last of the page before
+	Limit  int    // how many at most; 0 means DefaultLimit
+}
+
+// DefaultLimit is the length of a page of series that a Query gets if it does
+// not say.
+const DefaultLimit = 1000
+
+// A Total is a counter's sum over its writers.
+type Total struct {
+	Key     Key
+	Value   int64
+	Writers int // whose rows are in it one by one; those that are dead are added up
+}
+
+// A UniquesTotal is a distinct count over its writers.
+type UniquesTotal struct {
+	Key    Key
+	Sketch *hll.Sketch
+}
+
+// A PartialError says which parts of an answer are missing.
+type PartialError struct {
+	Missing []string // what the store names them, such as a node or a key
+	Err     error    // why
+}
+
+func (p *PartialError) Error() string {
+	return fmt.Sprintf("hotcount/snapshot: the answer lacks %s: %v", strings.Join(p.Missing, ", "), p.Err)
+}
+
+// Unwrap returns Err.
+func (p *PartialError) Unwrap() error { return p.Err }
