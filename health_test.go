@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // A flaky sink fails while told to.
@@ -118,7 +119,8 @@ func TestHealthIsDocumented(t *testing.T) {
 	sink := &flaky{ledger: newLedger(t)}
 	e := newEngine(t, Options{Sinks: []snapshot.Sink{sink}, Limits: Limits{Series: 1}})
 	v := e.CounterVec("views_total", "post")
-	v.With("a")
+	_, err := e.Window(v.With("a"), window.Options{})
+	require.NoError(t, err)
 	v.With("b")
 	var s snapshot.Snapshot
 	e.Snapshot(&s)
