@@ -199,36 +199,42 @@ func readTime(b []byte) time.Time {
 }
 
 func decodeRows[R any](d *decoder, rows *[]R, count int, take func(*cursor) R) (why string) {
-	c := &cursor{rest: string(d.buf), families: d.families}
-	if cap(*rows)-len(*rows) < count {
+	c := &cursor{payload: string(d.buf), families: d.families}
+	all := *rows
+	if cap(all)-len(all) < count {
 		// By half: Grow alone goes by a quarter, and copying a million rows
 		// that often costs more than decoding them.
-		*rows = slices.Grow(*rows, max(count, len(*rows)/2))
+		all = slices.Grow(all, max(count, len(all)/2))
 	}
 	for range count {
 		row := take(c)
 		if c.why != "" {
 			return c.why
 		}
-		*rows = append(*rows, row)
+		all = append(all, row)
 	}
-	if c.rest != "" {
+	if c.at < len(c.payload) {
 		return "bytes after the last row"
 	}
+	*rows = all
 	return ""
 }
 
-// A cursor takes values off the front of a payload. Once something is wrong,
-// why says what, and the values mean nothing.
+// A cursor takes values off a payload. Once something is wrong, why says what,
+// and the values mean nothing.
+//
+// It moves an index and does not cut the payload, because storing a string
+// costs a write barrier while the garbage collector runs, several times a row.
 type cursor struct {
-	rest     string
+	payload  string
+	at       int
 	families []*Desc
 	created  int64
 	why      string
 }
 
 func (c *cursor) fail(why string) {
-	c.why, c.rest = why, ""
+	c.why, c.at = why, len(c.payload)
 }
 
 func takeDesc(c *cursor) *Desc {
@@ -283,18 +289,11 @@ func (c *cursor) key() Key {
 		c.fail("a family that is not described")
 		return Key{}
 	}
-	d, rest := c.families[i], c.rest
+	d, start := c.families[i], c.at
 	for range d.labels {
-		_, after, ok := cutValue(rest)
-		if !ok {
-			c.fail("a label value cut short")
-			return Key{}
-		}
-		rest = after
+		c.value()
 	}
-	k := Key{desc: d, packed: c.rest[:len(c.rest)-len(rest)]}
-	c.rest = rest
-	return k
+	return Key{desc: d, packed: c.payload[start:c.at]}
 }
 
 func (c *cursor) createdAt() int64 {
@@ -304,22 +303,21 @@ func (c *cursor) createdAt() int64 {
 
 // take returns the next n bytes, or otherwise when there are fewer.
 func (c *cursor) take(n int, otherwise string) string {
-	if len(c.rest) < n {
+	if len(c.payload)-c.at < n {
 		c.fail("a value cut short")
 		return otherwise
 	}
-	v := c.rest[:n]
-	c.rest = c.rest[n:]
-	return v
+	c.at += n
+	return c.payload[c.at-n : c.at]
 }
 
 func (c *cursor) value() string {
-	v, rest, ok := cutValue(c.rest)
+	v, rest, ok := cutValue(c.payload[c.at:])
 	if !ok {
 		c.fail("a value cut short")
 		return ""
 	}
-	c.rest = rest
+	c.at = len(c.payload) - len(rest)
 	return v
 }
 
@@ -330,11 +328,12 @@ func (c *cursor) varint() int64 {
 
 func (c *cursor) uvarint() uint64 {
 	var u uint64
-	for i := 0; i < len(c.rest) && i < binary.MaxVarintLen64; i++ {
-		b := c.rest[i]
+	rest := c.payload[c.at:]
+	for i := 0; i < len(rest) && i < binary.MaxVarintLen64; i++ {
+		b := rest[i]
 		u |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
-			c.rest = c.rest[i+1:]
+			c.at += i + 1
 			return u
 		}
 	}

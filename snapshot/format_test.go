@@ -171,7 +171,7 @@ func TestVersions(t *testing.T) {
 // frames builds a snapshot out of frames, with right lengths and checksums.
 func frames(minor uint16, payloads ...func(e *encoder)) []byte {
 	var b bytes.Buffer
-	e := newEncoder(&b)
+	e := newEncoder(&b, 0)
 	h := header(majorVersion, minor)
 	e.crc = crc32.Checksum(h[:headerSize-crcSize], e.table)
 	e.write(h)
