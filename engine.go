@@ -151,7 +151,7 @@ func (e *Engine) hashOf(s *series) uint64 {
 		v, rest, _ = snapshot.CutValue(rest)
 		h = e.hasher.add(h, v)
 	}
-	return h
+	return e.hasher.finish(h)
 }
 
 // age returns the whole seconds since the engine started. 32 bits of them last

@@ -81,7 +81,7 @@ func (f *family) hash(values []string, order []uint8) uint64 {
 	for _, i := range order {
 		h = f.engine.hasher.add(h, values[i])
 	}
-	return h
+	return f.engine.hasher.finish(h)
 }
 
 // get returns the series with the values that order picks, making it if need
@@ -235,7 +235,10 @@ func (e *Engine) newFamily(d *snapshot.Desc, k kind, seed uint64) *family {
 	return &family{engine: e, desc: d, kind: k, seed: seed, restored: e.restored[familyID(d)]}
 }
 
-func (e *Engine) hashName(name string) uint64 { return e.hasher.add(0, name) }
+// hashName returns the hash of a family, which is the seed of its series'.
+func (e *Engine) hashName(name string) uint64 {
+	return e.hasher.finish(e.hasher.add(e.hasher.tail, name))
+}
 
 func (e *Engine) findFamily(name string) *family {
 	h := e.hashName(name)
