@@ -77,7 +77,7 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 	e.healthCounter(s, k.evicted, e.sweep.evicted)
 	e.healthCounter(s, k.snapshots, int64(s.Seq))
 	for f := range e.families.All {
-		if n := f.refused.Load(); n > 0 {
+		if n := f.refused.Value(); n > 0 {
 			e.healthCounter(s, k.refused.Key(f.desc.Name()), n)
 		}
 	}

@@ -32,7 +32,7 @@ type final struct {
 // Each call takes the next Seq.
 //
 // It also retires idle series; see Limits. Snapshots of one engine are taken
-// one after the other. A call takes about 50 ns for each series.
+// one after the other. A call takes about 60 ns for each series.
 func (e *Engine) Snapshot(s *snapshot.Snapshot) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
