@@ -24,13 +24,12 @@ type kind uint8
 const (
 	counters kind = iota
 	uniques
+	events         // a window.Events, without series
+	uniquesWindows // a window.Uniques, without series
 )
 
 func (k kind) String() string {
-	if k == uniques {
-		return "uniques"
-	}
-	return "counter"
+	return [...]string{"counter", "uniques", "events", "uniques window"}[k]
 }
 
 // A family is what the series of one name share.

@@ -12,12 +12,22 @@ import (
 	"github.com/hotcount/hotcount/window"
 )
 
-// windows holds the engine's windows over counters. Adds do not know of them:
+// windows holds the engine's windows. Adds to counters do not know of theirs:
 // one sampler reads the counters at its ticks.
 type windows struct {
 	mu      sync.Mutex
 	sampler *window.Sampler // nil before the first window
 	rings   map[*series]*windowed
+	events  map[seriesName]namedWindow[*window.Events, window.EventsOptions]
+	uniques map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions]
+}
+
+func (w *windows) makeMaps() {
+	if w.rings == nil {
+		w.rings = make(map[*series]*windowed)
+		w.events = make(map[seriesName]namedWindow[*window.Events, window.EventsOptions])
+		w.uniques = make(map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions])
+	}
 }
 
 type windowed struct {
@@ -40,7 +50,7 @@ func (e *Engine) Sampler() *window.Sampler {
 func (w *windows) started() *window.Sampler {
 	if w.sampler == nil {
 		w.sampler = window.NewSampler(window.SamplerOptions{})
-		w.rings = make(map[*series]*windowed)
+		w.makeMaps()
 	}
 	return w.sampler
 }
@@ -92,7 +102,7 @@ func (w *windows) open(s *series, o window.Options, pin bool) (*window.Ring, err
 	}
 	if rows := s.fam.restored.takeWindow(s.labels); len(rows) > 0 {
 		if err := ring.Restore(rows); err != nil {
-			s.fam.engine.log.Warn("hotcount: a window of an earlier run is lost", "series", s.key(), "error", err)
+			s.fam.engine.warnWindow(seriesName{s.fam, s.labels}, err)
 		}
 	}
 	w.rings[s] = &windowed{ring: ring, o: o, pinned: pin}
@@ -138,6 +148,7 @@ func (w *windows) appendRows(s *snapshot.Snapshot) {
 	for c, have := range w.rings {
 		s.AppendWindow(c.key(), have.ring)
 	}
+	w.appendNamed(s)
 }
 
 // A WindowVec is a window over each counter of a family, those included that

@@ -223,3 +223,69 @@ func TestSnapshotOfWindowsReusesMemory(t *testing.T) {
 		assert.Less(t, perWindow, 3.0)
 	})
 }
+
+// TestNamedWindowsSurviveARestart: event-time counts and windows of uniques go on
+// where the last run left them.
+func TestNamedWindowsSurviveARestart(t *testing.T) {
+	dir := t.TempDir()
+	noon := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
+	hourly := window.EventsOptions{Resolution: time.Hour, Buckets: 48}
+	perMinute := window.UniquesOptions{Resolution: time.Minute, Buckets: 60}
+	for run := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(24*time.Hour + time.Duration(run)*time.Minute)
+			e, err := New(Options{Dir: dir})
+			require.NoError(t, err)
+			hits, err := e.Events("log_hits", hourly, "site", "a", "lang", "en")
+			require.NoError(t, err)
+			visitors, err := e.UniquesWindow("recent_visitors", perMinute)
+			require.NoError(t, err)
+			require.EqualValues(t, 5*run, hits.Last(24*time.Hour).Count)
+			require.EqualValues(t, 10*run, visitors.Last(time.Hour).Count)
+
+			hits.AddAt(noon.Add(time.Duration(run)*time.Hour), 5)
+			for i := range 10 {
+				visitors.AddString(strconv.Itoa(10*run + i))
+			}
+			hits.AddAt(time.Now().Add(48*time.Hour), 1) // the future counts apart
+			require.EqualValues(t, 5*(run+1), hits.Last(24*time.Hour).Count)
+			require.EqualValues(t, 10*(run+1), visitors.Last(time.Hour).Count)
+			time.Sleep(time.Second)
+
+			same, err := e.Events("log_hits", hourly, "lang", "en", "site", "a")
+			require.NoError(t, err)
+			require.Same(t, hits, same)
+			var s snapshot.Snapshot
+			e.Snapshot(&s)
+			future := int64(-1)
+			for _, c := range s.Counters {
+				if c.Key.Name() == "hotcount_events_future_total" {
+					future = c.Value
+				}
+			}
+			require.EqualValues(t, 1, future)
+			require.NoError(t, e.Close(t.Context()))
+		})
+	}
+}
+
+func TestNamedWindowsRefuse(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, e *Engine) {
+		_, err := e.Events("hits", window.EventsOptions{})
+		require.NoError(t, err)
+		_, err = e.UniquesWindow("visitors", window.UniquesOptions{})
+		require.NoError(t, err)
+		_, err = e.Events("hits", window.EventsOptions{Lateness: time.Second})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		_, err = e.UniquesWindow("visitors", window.UniquesOptions{Buckets: 3})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		_, err = e.Events("other", window.EventsOptions{Resolution: -1})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		_, err = e.UniquesWindow("another", window.UniquesOptions{Sampler: e.Sampler()})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		assert.PanicsWithValue(t, "hotcount: hits is a events, not a counter", func() { e.Counter("hits") })
+		assert.PanicsWithValue(t, "hotcount: visitors is a uniques window, not a events", func() {
+			e.Events("visitors", window.EventsOptions{})
+		})
+	})
+}
