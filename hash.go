@@ -24,8 +24,9 @@ func newHasher() hasher {
 	return hasher{word: rand.Uint64() | 1, tail: rand.Uint64() | 1, mask: ^uint64(0)}
 }
 
-// add folds one more string into h, a seed or what add returned before. Hashing "a","bc" differs from "ab","c",
-// since each string's length goes in with its last bytes.
+// add folds one more string into h, which is a seed or what add returned before.
+// Hashing "a","bc" differs from "ab","c", since each string's length goes in
+// with its last bytes.
 func (k *hasher) add(h uint64, s string) uint64 {
 	n := uint64(len(s))
 	for len(s) > 8 {

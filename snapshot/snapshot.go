@@ -53,9 +53,8 @@ type Snapshot struct {
 // Reset empties s and keeps the memory of its rows for the next use.
 func (s *Snapshot) Reset() {
 	clear(s.Counters)
-	clear(s.Uniques)
 	clear(s.UniquesWindows)
-	// Windows keep theirs, for AppendWindow.
+	// Uniques and Windows keep theirs, for AppendUniques and AppendWindow.
 	clear(s.Gauges)
 	clear(s.Final)
 	clear(s.Retired)
@@ -105,6 +104,17 @@ type Uniques struct {
 	// different schemes means nothing.
 	Scheme hll.Scheme
 	Sketch []byte
+}
+
+// AppendUniques appends a row for a sketch to s.Uniques, reusing the memory of a
+// row that was there before Reset.
+func (s *Snapshot) AppendUniques(k Key, created int64, sketch *hll.Sketch) {
+	var buf []byte
+	if n := len(s.Uniques); n < cap(s.Uniques) {
+		buf = s.Uniques[:n+1][n].Sketch[:0]
+	}
+	buf, _ = sketch.AppendBinary(buf) // the error is always nil
+	s.Uniques = append(s.Uniques, Uniques{Key: k, Created: created, Scheme: sketch.Scheme(), Sketch: buf})
 }
 
 // A Fold says that another writer's rows, as they were in its snapshot Seq, are
