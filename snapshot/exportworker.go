@@ -153,6 +153,9 @@ func (w *worker) finish(j job, err error) {
 	stats := w.stats
 	e.mu.Unlock()
 
+	if err != nil && e.ctx.Err() != nil {
+		return // Close has ended the write, and reports what it left
+	}
 	if err != nil {
 		e.log.Warn("hotcount/snapshot: sink failed", "sink", stats.Name, "writer", writer, "seq", seq, "terminal", IsTerminal(err), "error", err)
 		return
