@@ -18,19 +18,19 @@ func (c *Counter) Inc() { c.count.Inc() }
 // Add adds n, which may be negative. A count wraps around at the ends of int64.
 func (c *Counter) Add(n int64) { c.count.Add(n) }
 
-// Value returns the count: what was added since the series was made, and what
-// earlier runs had counted when the engine started. It holds every add that
-// returned before the call. While others add, it is not a point in time; see
-// stripe.Counter.Value. It costs one load for each stripe.
+// Value returns the count: what was added since the series was made or last
+// retired, and what earlier runs had counted if it was not. It holds every add
+// that returned before the call. While others add, it is not a point in time;
+// see stripe.Counter.Value. It costs one load for each stripe.
 func (c *Counter) Value() int64 { return (*series)(c).total() }
 
 // Key returns the name and labels of the series.
 func (c *Counter) Key() snapshot.Key { return (*series)(c).key() }
 
 // Delete takes the series out of the engine without waiting for it to be idle:
-// from the next snapshot on it is final, and it leaves when every sink has
-// acknowledged that. A later add, also through c, brings it back from zero and
-// with a new start time. An overflow series stays.
+// the next snapshot holds it as final, and it leaves when every sink has
+// acknowledged that. An add after that snapshot, also through c, brings it back
+// from zero and with a new start time. An overflow series stays.
 func (c *Counter) Delete() { c.active.Store(deleted) }
 
 // Counter returns the counter with this name and these labels, given as

@@ -49,17 +49,18 @@ type Limits struct {
 	// Beyond that, look-ups of new series return the family's overflow
 	// series, which has the one label hotcount_overflow="true" and so keeps
 	// the exact rest of the family's total. Series that exist are not
-	// affected.
+	// affected. A series that left memory while its handle was held, and is
+	// added to again, comes back even beyond the limit.
 	FamilySeries int64
 
 	// Series is the same for all families together, 1,000,000 by default.
 	Series int64
 
-	// IdleAfter, if positive, lets a series go that did not change for so
-	// long, once every sink has acknowledged its final value. It takes
-	// effect in the snapshots. A handle that the caller still holds loses
-	// nothing: its next add brings the series back, from zero and with a new
-	// start time. Overflow series and uniques stay.
+	// IdleAfter, if positive, lets a series of counts go that did not change
+	// for so long, give or take two seconds, once every sink has acknowledged
+	// its final value. It takes effect in the snapshots. A handle that the
+	// caller still holds loses nothing: its next add brings the series back,
+	// from zero and with a new start time. Overflow series and uniques stay.
 	IdleAfter time.Duration
 }
 
@@ -79,20 +80,21 @@ type Engine struct {
 	writer  snapshot.WriterID
 	started time.Time
 	hasher  hasher
-	// hashMask keeps all bits of a hash. Tests clear it to make every two
-	// keys collide.
-	hashMask uint64
 
 	index    *index.Index[series]
 	families *index.Index[family]
 	parked   parking
+	windows  windows
 
 	live    atomic.Int64 // series that count against limits.Series
 	created atomic.Int64
 
-	restoring sync.Mutex
-	restored  map[string]restored // by familyID
-	previous  Restored
+	// notBefore is a lower bound for series.created: later than that of every
+	// series that has left the index. Only the sweep moves it.
+	notBefore atomic.Uint32
+
+	restored map[string]*restored // by familyID; unchanged after New
+	previous Restored
 
 	mu    sync.Mutex // held by Snapshot and Acknowledge
 	sweep sweep
@@ -129,8 +131,8 @@ func New(o Options) (*Engine, error) {
 		writer:   snapshot.NewWriterID(),
 		started:  time.Now(),
 		hasher:   newHasher(),
-		hashMask: ^uint64(0),
 	}
+	e.sweep.health.keys = newHealthKeys()
 	e.index = index.New(e.hashOf)
 	e.families = index.New(func(f *family) uint64 { return f.seed })
 	if err := e.startExport(o); err != nil {
@@ -147,7 +149,7 @@ func (e *Engine) hashOf(s *series) uint64 {
 		v, rest, _ = snapshot.CutValue(rest)
 		h = e.hasher.add(h, v)
 	}
-	return h & e.hashMask
+	return h
 }
 
 // age returns the whole seconds since the engine started. 32 bits of them last

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
@@ -93,10 +92,10 @@ func (e *Engine) Exports() snapshot.ExporterStats {
 // counting after it, but nothing is exported any more. More calls return the
 // same.
 func (e *Engine) Close(ctx context.Context) error {
+	defer e.windows.close() // last: the final snapshot holds the windows, too
 	if e.exporter == nil {
 		return nil
 	}
-	e.awaitLastRites(ctx)
 	err := e.exporter.Close(ctx)
 	if e.files == nil {
 		return err
@@ -109,18 +108,4 @@ func (e *Engine) Close(ctx context.Context) error {
 		return fmt.Errorf("hotcount: %w", err)
 	}
 	return nil
-}
-
-// awaitLastRites waits for the finalizers of series that died with adds of
-// their own, so that these are in the last snapshot. They are on the runtime's
-// queue already, hence soon done.
-func (e *Engine) awaitLastRites(ctx context.Context) {
-	const often = time.Millisecond
-	for e.parked.dying() > 0 {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(often):
-		}
-	}
 }

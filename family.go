@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // overflowLabel is the one label of an overflow series. It is reserved, so that
@@ -45,24 +46,17 @@ type family struct {
 	overflowOnce sync.Once
 	overflow     *series // exempt from limits and eviction
 
-	restoring sync.Mutex
-	restored  restored // what no series has taken up yet
+	restored *restored                      // what earlier runs counted in it
+	windows  atomic.Pointer[window.Options] // of each of its series; nil for none
 }
 
 // find returns the series with the values that order picks, or nil. A nil is no
 // proof that there is none unless the shard is locked; see package index.
 func (f *family) find(hash uint64, values []string, order []uint8) *series {
-	slots := f.engine.index.Shard(hash).Slots()
-	if len(slots) == 0 {
-		return nil
-	}
-	mask := uint64(len(slots) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		s := slots[i].Load()
-		if s == nil {
-			return nil
-		}
-		if s.fam == f && matches(s.labels, values, order) {
+	probe := f.engine.index.Shard(hash).Probe(hash)
+	for {
+		s := probe.Next()
+		if s == nil || s.fam == f && matches(s.labels, values, order) {
 			return s
 		}
 	}
@@ -70,13 +64,9 @@ func (f *family) find(hash uint64, values []string, order []uint8) *series {
 
 // findPacked is find for values that are packed already.
 func (f *family) findPacked(hash uint64, labels string) *series {
-	slots := f.engine.index.Shard(hash).Slots()
-	if len(slots) == 0 {
-		return nil
-	}
-	mask := uint64(len(slots) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		s := slots[i].Load()
+	probe := f.engine.index.Shard(hash).Probe(hash)
+	for {
+		s := probe.Next()
 		if s == nil || s.fam == f && s.labels == labels {
 			return s
 		}
@@ -89,7 +79,7 @@ func (f *family) hash(values []string, order []uint8) uint64 {
 	for _, i := range order {
 		h = f.engine.hasher.add(h, values[i])
 	}
-	return h & f.engine.hashMask
+	return h
 }
 
 // get returns the series with the values that order picks, making it if need
@@ -123,11 +113,31 @@ func (f *family) add(shard *shard, labels string) *series {
 	if !f.reserve() {
 		return nil
 	}
-	s := f.engine.parked.take(f, labels)
-	if s == nil {
-		s = f.newSeries(labels)
+	if s := f.engine.parked.take(f, labels); s != nil {
+		shard.Insert(f.engine.index, s)
+		f.openWindow(s)
+		return s
+	}
+	return f.insertNew(shard, labels)
+}
+
+func (f *family) insertNew(shard *shard, labels string) *series {
+	age := f.engine.age()
+	s := &series{fam: f, labels: labels, created: max(age, f.engine.notBefore.Load())}
+	s.active.Store(age)
+	var m more
+	if f.kind == uniques {
+		m.uniques = f.engine.newUniques(s)
+	} else {
+		m.prior = f.restored.total(labels)
+	}
+	if m != (more{}) {
+		s.more.Store(&m)
 	}
 	shard.Insert(f.engine.index, s)
+	f.restored.takenUp(f.kind, labels)
+	f.openWindow(s)
+	f.engine.created.Add(1)
 	return s
 }
 
@@ -163,20 +173,6 @@ func takeBelow(n *atomic.Int64, limit int64) bool {
 	}
 }
 
-func (f *family) newSeries(labels string) *series {
-	s := &series{fam: f, labels: labels, created: f.engine.age()}
-	s.active.Store(s.created)
-	m := more{prior: f.takeRestored(labels)}
-	if f.kind == uniques {
-		m.uniques = f.engine.newUniques(s)
-	}
-	if m != (more{}) {
-		s.more.Store(&m)
-	}
-	f.engine.created.Add(1)
-	return s
-}
-
 // overflowSeries returns the series that keeps the exact rest of a full family.
 func (f *family) overflowSeries() *series {
 	f.overflowOnce.Do(func() {
@@ -184,34 +180,15 @@ func (f *family) overflowSeries() *series {
 		if err != nil {
 			panic(err) // the family's name passed before
 		}
-		o := &family{engine: f.engine, desc: desc, kind: f.kind}
-		o.seed = f.engine.hasher.add(f.seed, overflowLabel)
-		f.engine.adopt(o)
+		o := f.engine.newFamily(desc, f.kind, f.engine.hasher.add(f.seed, overflowLabel))
 		values, order := []string{"true"}, []uint8{0}
 		hash := o.hash(values, order)
 		shard := f.engine.index.Shard(hash)
 		shard.Lock()
 		defer shard.Unlock()
-		f.overflow = o.newSeries(pack(values, order))
-		shard.Insert(f.engine.index, f.overflow)
+		f.overflow = o.insertNew(shard, pack(values, order))
 	})
 	return f.overflow
-}
-
-func (f *family) takeRestored(labels string) int64 {
-	f.restoring.Lock()
-	defer f.restoring.Unlock()
-	n := f.restored.totals[labels]
-	delete(f.restored.totals, labels)
-	return n
-}
-
-func (f *family) takeSketches(labels string) []snapshot.Uniques {
-	f.restoring.Lock()
-	defer f.restoring.Unlock()
-	rows := f.restored.sketches[labels]
-	delete(f.restored.sketches, labels)
-	return rows
 }
 
 // isOverflow reports whether f holds only an overflow series.
@@ -246,23 +223,23 @@ func (e *Engine) family(k kind, name string, names []string) *family {
 		f.check(k, names)
 		return f
 	}
-	f := &family{engine: e, desc: desc, kind: k, seed: h, limit: e.limits.FamilySeries}
-	e.adopt(f)
+	f := e.newFamily(desc, k, h)
+	f.limit = e.limits.FamilySeries
 	shard.Insert(e.families, f)
 	return f
 }
 
-func (e *Engine) hashName(name string) uint64 { return e.hasher.add(0, name) & e.hashMask }
+func (e *Engine) newFamily(d *snapshot.Desc, k kind, seed uint64) *family {
+	return &family{engine: e, desc: d, kind: k, seed: seed, restored: e.restored[familyID(d)]}
+}
+
+func (e *Engine) hashName(name string) uint64 { return e.hasher.add(0, name) }
 
 func (e *Engine) findFamily(name string) *family {
 	h := e.hashName(name)
-	slots := e.families.Shard(h).Slots()
-	if len(slots) == 0 {
-		return nil
-	}
-	mask := uint64(len(slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		f := slots[i].Load()
+	probe := e.families.Shard(h).Probe(h)
+	for {
+		f := probe.Next()
 		if f == nil || f.desc.Name() == name {
 			return f
 		}

@@ -6,72 +6,146 @@ import (
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-// health is what a sweep learns about the engine itself.
+// health makes the engine's own series, which the package comment lists. It
+// belongs to the sweep.
 type health struct {
-	busiest *series // whose count changed most since the last sweep
-	change  int64
+	keys healthKeys
+
+	busiest *series // whose count rose most since the last sweep, nil for none
+	rise    int64
 }
 
-func (h *health) begin() { *h = health{} }
-
-func (h *health) saw(s *series, change int64) {
-	if change > h.change {
-		h.busiest, h.change = s, change
+// saw tells by how much the count of a series has risen.
+func (h *health) saw(s *series, rise int64) {
+	if rise > h.rise {
+		h.busiest, h.rise = s, rise
 	}
 }
 
-// The engine's own series. Counters go on for as long as the engine runs;
-// gauges are readings of the sweep that made the snapshot.
-var (
-	healthCreated   = healthKey("hotcount_series_created_total")
-	healthEvicted   = healthKey("hotcount_series_evicted_total")
-	healthRefused   = healthKey("hotcount_overflow_lookups_total")
-	healthSnapshots = healthKey("hotcount_snapshots_total")
+type healthKeys struct {
+	created, evicted, snapshots snapshot.Key
+	live, dormant, parked       snapshot.Key
+	sweep, rate, skew, sum      snapshot.Key
 
-	healthLive    = healthKey("hotcount_series")
-	healthDormant = healthKey("hotcount_series_dormant")
-	healthSweep   = healthKey("hotcount_sweep_seconds")
-	healthBusiest = healthKey("hotcount_busiest_adds_per_second")
-	healthSkew    = healthKey("hotcount_busiest_skew_ratio")
-)
+	refused               *snapshot.Desc // by metric
+	writes, failures, lag *snapshot.Desc // by sink
 
-func healthKey(name string) snapshot.Key {
-	d, err := snapshot.NewDesc(name)
+	windows, ticks, missed, jumps, tickLag, busy snapshot.Key // of the sampler
+
+	sinks []sinkKeys // made when there is an exporter
+}
+
+type sinkKeys struct{ writes, failures, lag snapshot.Key }
+
+func newHealthKeys() healthKeys {
+	return healthKeys{
+		created:   healthDesc("series_created_total").Key(),
+		evicted:   healthDesc("series_evicted_total").Key(),
+		snapshots: healthDesc("snapshots_total").Key(),
+		live:      healthDesc("series").Key(),
+		dormant:   healthDesc("series_dormant").Key(),
+		parked:    healthDesc("series_parked").Key(),
+		sweep:     healthDesc("sweep_seconds").Key(),
+		rate:      healthDesc("busiest_adds_per_second").Key(),
+		skew:      healthDesc("busiest_skew_ratio").Key(),
+		sum:       healthDesc("busiest_sum_seconds").Key(),
+		refused:   healthDesc("overflow_lookups_total", "metric"),
+		writes:    healthDesc("sink_writes_total", "sink"),
+		failures:  healthDesc("sink_failures_total", "sink"),
+		lag:       healthDesc("export_lag_seconds", "sink"),
+		windows:   healthDesc("windows").Key(),
+		ticks:     healthDesc("sampler_ticks_total").Key(),
+		missed:    healthDesc("sampler_missed_ticks_total").Key(),
+		jumps:     healthDesc("sampler_clock_jumps_total").Key(),
+		tickLag:   healthDesc("sampler_lag_seconds").Key(),
+		busy:      healthDesc("sampler_busy_seconds").Key(),
+	}
+}
+
+func healthDesc(name string, labels ...string) *snapshot.Desc {
+	d, err := snapshot.NewDesc(reservedPrefix+name, labels...)
 	if err != nil {
-		panic(err)
+		panic(err) // the names are those above
 	}
-	return d.Key()
+	return d
 }
 
-// appendHealth appends the engine's own series.
+// appendHealth appends the engine's own series, and forgets what this sweep saw.
 func (e *Engine) appendHealth(s *snapshot.Snapshot) {
-	var refused int64
+	k := &e.sweep.health.keys
+	e.healthCounter(s, k.created, e.created.Load())
+	e.healthCounter(s, k.evicted, e.sweep.evicted)
+	e.healthCounter(s, k.snapshots, int64(s.Seq))
 	for f := range e.families.All {
-		refused += f.refused.Load()
+		if n := f.refused.Load(); n > 0 {
+			e.healthCounter(s, k.refused.Key(f.desc.Name()), n)
+		}
 	}
-	for _, c := range []struct {
-		key   snapshot.Key
-		value int64
-	}{
-		{healthCreated, e.created.Load()},
-		{healthEvicted, e.sweep.evicted},
-		{healthRefused, refused},
-		{healthSnapshots, int64(s.Seq)},
-	} {
-		s.Counters = append(s.Counters, snapshot.Counter{Key: c.key, Created: e.started.UnixNano(), Value: c.value})
-	}
-
-	h := &e.sweep.health
+	e.appendSinks(s)
+	e.appendSampler(s)
+	e.appendBusiest(s)
 	s.Gauges = append(s.Gauges,
-		snapshot.Gauge{Key: healthLive, Value: float64(e.live.Load())},
-		snapshot.Gauge{Key: healthDormant, Value: float64(len(e.sweep.finals))},
-		snapshot.Gauge{Key: healthSweep, Value: time.Since(s.Taken).Seconds()},
+		snapshot.Gauge{Key: k.live, Value: float64(e.live.Load())},
+		snapshot.Gauge{Key: k.dormant, Value: float64(len(e.sweep.finals))},
+		snapshot.Gauge{Key: k.parked, Value: float64(e.parked.len())},
+		snapshot.Gauge{Key: k.sweep, Value: time.Since(s.Taken).Seconds()},
 	)
+}
+
+func (e *Engine) healthCounter(s *snapshot.Snapshot, k snapshot.Key, n int64) {
+	s.Counters = append(s.Counters, snapshot.Counter{Key: k, Created: e.started.UnixNano(), Value: n})
+}
+
+// appendBusiest looks closer at the series that rose most since the last sweep.
+func (e *Engine) appendBusiest(s *snapshot.Snapshot) {
+	h := &e.sweep.health
 	if h.busiest != nil && !e.sweep.last.IsZero() {
-		rate := float64(h.change) / s.Taken.Sub(e.sweep.last).Seconds()
+		began := time.Now()
+		h.busiest.count.Value()
+		sum := time.Since(began)
 		s.Gauges = append(s.Gauges,
-			snapshot.Gauge{Key: healthBusiest, Value: rate},
-			snapshot.Gauge{Key: healthSkew, Value: h.busiest.count.Stats().Skew},
+			snapshot.Gauge{Key: h.keys.rate, Value: float64(h.rise) / s.Taken.Sub(e.sweep.last).Seconds()},
+			snapshot.Gauge{Key: h.keys.skew, Value: h.busiest.count.Stats().Skew},
+			snapshot.Gauge{Key: h.keys.sum, Value: sum.Seconds()},
 		)
+	}
+	h.busiest, h.rise = nil, 0
+}
+
+// appendSampler says how the windows are doing, if there are any.
+func (e *Engine) appendSampler(s *snapshot.Snapshot) {
+	st, ok := e.windows.stats()
+	if !ok {
+		return
+	}
+	k := &e.sweep.health.keys
+	e.healthCounter(s, k.ticks, int64(st.Ticks))
+	e.healthCounter(s, k.missed, int64(st.Missed))
+	e.healthCounter(s, k.jumps, int64(st.Jumps))
+	s.Gauges = append(s.Gauges,
+		snapshot.Gauge{Key: k.windows, Value: float64(st.Windows)},
+		snapshot.Gauge{Key: k.tickLag, Value: st.Lag.Seconds()},
+		snapshot.Gauge{Key: k.busy, Value: st.Busy.Seconds()},
+	)
+}
+
+// appendSinks says how export is doing. A sink's lag counts from when it last
+// took a snapshot, or from the engine's start if it has not taken one yet.
+func (e *Engine) appendSinks(s *snapshot.Snapshot) {
+	if e.exporter == nil {
+		return
+	}
+	k := &e.sweep.health.keys
+	for i, sink := range e.exporter.Stats().Sinks {
+		if i == len(k.sinks) { // the first time
+			k.sinks = append(k.sinks, sinkKeys{k.writes.Key(sink.Name), k.failures.Key(sink.Name), k.lag.Key(sink.Name)})
+		}
+		since := e.started
+		if !sink.AckedAt.IsZero() {
+			since = sink.AckedAt
+		}
+		e.healthCounter(s, k.sinks[i].writes, int64(sink.Writes))
+		e.healthCounter(s, k.sinks[i].failures, int64(sink.Failures))
+		s.Gauges = append(s.Gauges, snapshot.Gauge{Key: k.sinks[i].lag, Value: s.Taken.Sub(since).Seconds()})
 	}
 }

@@ -71,11 +71,12 @@ func (e *Engine) vec(k kind, name string, labels []string) vec {
 
 func (v *vec) with(values []string) *series {
 	if len(values) != len(v.order) {
-		v.miscounted(slices.Clone(values)) // a clone, so that values need not escape
+		v.miscounted(values)
 	}
 	return v.f.get(values, v.order)
 }
 
 func (v *vec) miscounted(values []string) {
-	panic(fmt.Sprintf("hotcount: %s has %d labels, got %d values: %q", v.f.desc.Name(), len(v.order), len(values), values))
+	got := slices.Concat(values) // a copy, so that the caller's need not escape
+	panic(fmt.Sprintf("hotcount: %s has %d labels, got %d values: %q", v.f.desc.Name(), len(v.order), len(got), got))
 }

@@ -3,6 +3,7 @@ package hotcount
 import (
 	"runtime"
 	"sync"
+	"time"
 	"weak"
 )
 
@@ -11,7 +12,7 @@ import (
 type parking struct {
 	mu     sync.Mutex
 	series map[parkedKey]weak.Pointer[series]
-	n      int // parked and not yet taken back or given last rites
+	n      int // parked, and neither taken back nor given last rites since
 }
 
 type parkedKey struct {
@@ -39,6 +40,9 @@ func (p *parking) park(s *series) {
 func (p *parking) take(f *family, labels string) *series {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.n == 0 {
+		return nil
+	}
 	k := parkedKey{f, labels}
 	s := p.series[k].Value()
 	if s != nil {
@@ -61,30 +65,53 @@ func (p *parking) forget(s *series) {
 	}
 }
 
-// moved returns the parked series that were added to since they were retired.
-func (p *parking) moved() []*series {
+// census appends the parked series that are alive, which from then on they
+// stay, and counts those that are dead but still to be given last rites.
+func (p *parking) census(alive []*series) (_ []*series, dying int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var found []*series
 	for _, w := range p.series {
-		if s := w.Value(); s != nil && s.unexported() != 0 {
-			found = append(found, s)
+		if s := w.Value(); s != nil {
+			alive = append(alive, s)
 		}
 	}
-	return found
+	return alive, p.n - len(alive)
 }
 
-// dying returns how many series are dead but still to be given last rites.
-func (p *parking) dying() int {
+func (p *parking) len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := p.n
-	for _, w := range p.series {
-		if w.Value() != nil {
-			n--
+	return p.n
+}
+
+const (
+	// ritesWait is for how long a snapshot waits for finalizers to bring in
+	// the last adds of dead series. They are on the runtime's queue already,
+	// and a few microseconds each; only a finalizer of the program's own
+	// that blocks can hold them up.
+	ritesWait = time.Second
+	ritesPoll = time.Millisecond
+)
+
+// recall brings back every parked series that was added to since it was
+// retired, and waits until what dead ones still had is in the index: a sweep
+// that begins then sees all adds made before.
+//
+// The living and the dying are counted together, so that none dies unseen in
+// between.
+func (e *Engine) recall() {
+	alive, dying := e.parked.census(e.sweep.parked[:0])
+	for wait := ritesWait; dying > 0 && wait > 0; wait -= ritesPoll {
+		time.Sleep(ritesPoll)
+		alive, dying = e.parked.census(alive[:0])
+	}
+	for _, s := range alive {
+		if s.unexported() != 0 {
+			e.unpark(s)
 		}
 	}
-	return n
+	clear(alive)
+	e.sweep.parked = alive
 }
 
 // unpark puts a parked series back into the index, whatever the limits say:
@@ -101,7 +128,7 @@ func (e *Engine) unpark(s *series) {
 // lastRites runs when the last handle of a parked series is gone. Adds that no
 // sweep has seen go to the series that has the name now, or bring this one back.
 func (e *Engine) lastRites(s *series) {
-	defer e.parked.forget(s) // last: until then, dying counts s
+	defer e.parked.forget(s) // last: until then, census counts s
 	rest := s.unexported()
 	if rest == 0 {
 		return
@@ -125,4 +152,5 @@ func (e *Engine) readmit(shard *shard, s *series) {
 	s.fam.live.Add(1)
 	e.live.Add(1)
 	shard.Insert(e.index, s)
+	s.fam.openWindow(s)
 }

@@ -1,6 +1,7 @@
 package hotcount
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
@@ -10,25 +11,28 @@ import (
 // it.
 type sweep struct {
 	seq     uint64
+	acked   uint64
 	finals  []final
 	evicted int64
+	parked  []*series // empty between calls, kept for its memory
 	last    time.Time
 	health  health
 }
 
-// A final is the last row of a dormant series, kept until acknowledged.
+// A final is the last row of a retired series, kept until acknowledged.
 type final struct {
 	row snapshot.Counter
 	seq uint64 // the first snapshot that holds the row
-	s   *series
 }
 
 // Snapshot fills s with the state of every series, reusing its memory: into a
-// snapshot that was filled before, it allocates next to nothing. Writers are
-// not stopped. Each call takes the next Seq.
+// snapshot that was filled before, it allocates next to nothing for counters,
+// and one encoded sketch for each of the uniques. It holds every add that
+// returned before the call; writers are not stopped, so it may hold later ones.
+// Each call takes the next Seq.
 //
 // It also retires idle series; see Limits. Snapshots of one engine are taken
-// one after the other.
+// one after the other. A call takes about 50 ns for each series.
 func (e *Engine) Snapshot(s *snapshot.Snapshot) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -36,10 +40,8 @@ func (e *Engine) Snapshot(s *snapshot.Snapshot) {
 	e.sweep.seq++
 	s.Writer, s.Seq, s.Started, s.Taken = e.writer, e.sweep.seq, e.started, time.Now()
 
-	for _, p := range e.parked.moved() {
-		e.unpark(p)
-	}
-	e.sweep.health.begin()
+	e.recall()
+	e.dropAcknowledged()
 	age := e.age()
 	for c := range e.index.All {
 		e.visit(c, s, age)
@@ -47,13 +49,28 @@ func (e *Engine) Snapshot(s *snapshot.Snapshot) {
 	for i := range e.sweep.finals {
 		s.Final = append(s.Final, e.sweep.finals[i].row)
 	}
+	e.windows.appendRows(s)
 	e.appendHealth(s)
 	e.sweep.last = s.Taken
 }
 
-// visit appends the row of one series, and retires it if its time has come.
+// Acknowledge says that every sink holds the snapshot with this seq, so that
+// retired series may leave. The engine's own exporter calls it. Call it
+// yourself only if the engine has neither Dir nor Sinks and you export what
+// Snapshot returns: without it, idle series stay in memory.
+func (e *Engine) Acknowledge(seq uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sweep.acked = max(e.sweep.acked, min(seq, e.sweep.seq))
+}
+
+func (e *Engine) dropAcknowledged() {
+	w := &e.sweep
+	w.finals = slices.DeleteFunc(w.finals, func(f final) bool { return f.seq <= w.acked })
+}
+
+// visit appends the row of one series, and moves the series on in its life.
 func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
-	m := c.more.Load()
 	v := c.count.Value()
 	if v != c.seen {
 		e.sweep.health.saw(c, v-c.seen)
@@ -62,29 +79,34 @@ func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
 			c.active.CompareAndSwap(a, age) // unless Delete comes between
 		}
 	}
+	m := c.more.Load()
 	var offset int64
-	if m != nil {
-		if m.uniques != nil {
-			s.Uniques = append(s.Uniques, m.uniques.row(e.createdAt(c)))
-			return
-		}
+	switch {
+	case m == nil:
+	case m.uniques != nil:
+		s.Uniques = append(s.Uniques, m.uniques.row(e.createdAt(c)))
+		return
+	case m.retired == 0:
 		offset = m.offset
-		if m.dormant {
-			if v == offset {
-				return
-			}
-			c.created = max(age, c.created+1) // tells the new row from the final one
-			c.more.Store(&more{offset: offset})
+	case v != m.offset:
+		offset = m.offset
+		c.more.Store(&more{offset: offset})
+		// Tells the new row from the final one.
+		c.created = max(age, c.created+1, e.notBefore.Load())
+	default:
+		if m.retired <= e.sweep.acked {
+			e.evict(c)
 		}
-	}
-	row := snapshot.Counter{Key: c.key(), Created: e.createdAt(c), Value: v - offset}
-	if e.expired(c, age) {
-		c.active.Store(age)
-		c.more.Store(&more{offset: v, dormant: true})
-		e.sweep.finals = append(e.sweep.finals, final{row: row, seq: s.Seq, s: c})
 		return
 	}
-	s.Counters = append(s.Counters, row)
+	row := snapshot.Counter{Key: c.key(), Created: e.createdAt(c), Value: v - offset}
+	if !e.expired(c, age) {
+		s.Counters = append(s.Counters, row)
+		return
+	}
+	c.active.Store(age)
+	c.more.Store(&more{offset: v, retired: s.Seq})
+	e.sweep.finals = append(e.sweep.finals, final{row: row, seq: s.Seq})
 }
 
 // expired reports whether a series is to be retired.
@@ -96,7 +118,11 @@ func (e *Engine) expired(c *series, age uint32) bool {
 	if a == deleted {
 		return true
 	}
-	return e.limits.IdleAfter > 0 && time.Duration(age-a)*time.Second >= e.limits.IdleAfter
+	// Ages are rounded down, so the time between may be a second shorter
+	// than their difference. A series made since this sweep began is younger
+	// than it.
+	idle := time.Duration(int64(age)-int64(a)-1) * time.Second
+	return e.limits.IdleAfter > 0 && idle >= e.limits.IdleAfter && !e.windows.pins(c)
 }
 
 // createdAt returns the Unix nanoseconds at which a series began.
@@ -104,35 +130,17 @@ func (e *Engine) createdAt(c *series) int64 {
 	return e.started.UnixNano() + int64(c.created)*int64(time.Second)
 }
 
-// Acknowledge says that every sink holds the snapshot with this seq, so that
-// retired series may leave. The engine's own exporter calls it. Call it
-// yourself only if the engine has neither Dir nor Sinks and you export what
-// Snapshot returns: without it, idle series stay in memory.
-func (e *Engine) Acknowledge(seq uint64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	rest := e.sweep.finals[:0]
-	for _, f := range e.sweep.finals {
-		if f.seq > seq {
-			rest = append(rest, f)
-			continue
-		}
-		if m := f.s.more.Load(); m.dormant && f.s.count.Value() == m.offset {
-			e.evict(f.s)
-		}
-	}
-	clear(e.sweep.finals[len(rest):])
-	e.sweep.finals = rest
-}
-
 // evict moves a dormant series from the index to the parked ones. An add that
 // comes before or after is found by a later sweep, or by the last rites.
 func (e *Engine) evict(s *series) {
+	// Before the name is free: whatever has it next begins later than s did.
+	e.notBefore.Store(max(e.notBefore.Load(), s.created+1))
 	shard := e.index.Shard(e.hashOf(s))
 	shard.Lock()
 	defer shard.Unlock()
 	shard.Remove(e.index, s)
 	s.fam.release()
+	e.windows.drop(s)
 	e.parked.park(s)
 	e.sweep.evicted++
 }

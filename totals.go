@@ -4,9 +4,11 @@ import (
 	"iter"
 	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // Restored says what an engine found when it started.
@@ -22,26 +24,25 @@ func (e *Engine) Restored() Restored { return e.previous }
 
 // Totals yields every counter with its total over this run and those restored,
 // the restored ones that nobody has asked for in this run included, in no
-// particular order. Each total is as Counter.Value says; the engine's own
-// health series are left out.
+// particular order. Each total is as Counter.Value says. What a series counted
+// before it was retired is not in it; one that comes back is there from the next
+// snapshot on. The engine's own health series are left out.
 func (e *Engine) Totals() iter.Seq2[snapshot.Key, int64] {
 	return func(yield func(snapshot.Key, int64) bool) {
 		// The restored first: a series made meanwhile takes its total out of
-		// them, and then is either seen below, or still in this copy.
+		// them once it is in the index, and so is seen there, here, or both.
 		left := e.leftovers()
 		for s := range e.index.All {
 			if s.fam.kind != counters {
 				continue
 			}
-			if m := s.more.Load(); m != nil && m.prior != 0 {
-				delete(left[familyID(s.fam.desc)].totals, s.labels)
-			}
+			delete(left[s.fam.restored], s.labels)
 			if !yield(s.key(), s.total()) {
 				return
 			}
 		}
-		for _, r := range left {
-			for labels, n := range r.totals {
+		for r, totals := range left {
+			for labels, n := range totals {
 				if !yield(r.desc.TrustedKey(labels), n) {
 					return
 				}
@@ -50,30 +51,88 @@ func (e *Engine) Totals() iter.Seq2[snapshot.Key, int64] {
 	}
 }
 
-// restored is what earlier runs counted in one family, by packed label values.
+// leftovers returns copies of the restored totals that no series has taken up.
+func (e *Engine) leftovers() map[*restored]map[string]int64 {
+	left := make(map[*restored]map[string]int64)
+	for _, r := range e.restored {
+		r.mu.Lock()
+		left[r] = maps.Clone(r.totals)
+		r.mu.Unlock()
+	}
+	return left
+}
+
+// restored is what earlier runs counted in one family, by packed label values,
+// as far as no series of this run has taken it up. A nil restored is empty.
 type restored struct {
-	desc     *snapshot.Desc
+	desc *snapshot.Desc
+
+	mu       sync.Mutex
 	totals   map[string]int64
 	sketches map[string][]snapshot.Uniques
+	windows  map[string]restoredWindow
 }
 
-func newRestored(d *snapshot.Desc) restored {
-	return restored{d, make(map[string]int64), make(map[string][]snapshot.Uniques)}
+// A restoredWindow is the newest window that earlier runs left of one series: it
+// contains those of the runs before.
+type restoredWindow struct {
+	rows  []window.Row
+	taken time.Time
 }
 
-// familyID returns a string that tells descriptions apart: no name holds the
-// separator.
-func familyID(d *snapshot.Desc) string {
-	return d.Name() + "{" + strings.Join(d.Labels(), ",")
+// total returns the restored total of a counter.
+func (r *restored) total(labels string) int64 {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.totals[labels]
+}
+
+// rows returns the restored sketches of a series of uniques.
+func (r *restored) rows(labels string) []snapshot.Uniques {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sketches[labels]
+}
+
+// takeWindow returns the restored window of a counter, once.
+func (r *restored) takeWindow(labels string) []window.Row {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.windows[labels]
+	delete(r.windows, labels)
+	return w.rows
+}
+
+// takenUp forgets what belongs to a series that is in the index now.
+func (r *restored) takenUp(k kind, labels string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if k == uniques {
+		delete(r.sketches, labels)
+	} else {
+		delete(r.totals, labels)
+	}
 }
 
 // restore adds up the rows that earlier runs left.
 func (e *Engine) restore(previous []*snapshot.Snapshot) {
-	e.restored = make(map[string]restored)
-	known := make(map[*snapshot.Desc]restored) // rows of one file share Descs
-	in := func(k snapshot.Key) restored {
-		r, ok := known[k.Desc()]
-		if !ok {
+	e.restored = make(map[string]*restored)
+	known := make(map[*snapshot.Desc]*restored) // rows of one file share Descs
+	in := func(k snapshot.Key) *restored {
+		r := known[k.Desc()]
+		if r == nil {
 			r = e.restoredFor(k.Desc())
 			known[k.Desc()] = r
 		}
@@ -91,6 +150,12 @@ func (e *Engine) restore(previous []*snapshot.Snapshot) {
 			sketches := in(row.Key).sketches
 			sketches[row.Key.Packed()] = append(sketches[row.Key.Packed()], row)
 		}
+		for _, row := range s.Windows {
+			windows := in(row.Key).windows
+			if w, ok := windows[row.Key.Packed()]; !ok || s.Taken.After(w.taken) {
+				windows[row.Key.Packed()] = restoredWindow{row.Rows, s.Taken}
+			}
+		}
 	}
 	for _, r := range e.restored {
 		e.previous.Series += len(r.totals) + len(r.sketches)
@@ -99,41 +164,21 @@ func (e *Engine) restore(previous []*snapshot.Snapshot) {
 
 // restoredFor returns where to add up the rows of a family. What becomes of the
 // engine's own series is lost: health is about one run.
-func (e *Engine) restoredFor(d *snapshot.Desc) restored {
+func (e *Engine) restoredFor(d *snapshot.Desc) *restored {
+	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.Uniques), windows: make(map[string]restoredWindow)}
 	if strings.HasPrefix(d.Name(), reservedPrefix) {
-		return newRestored(d)
+		return r
 	}
 	id := familyID(d)
-	if _, ok := e.restored[id]; !ok {
-		e.restored[id] = newRestored(d)
+	if known, ok := e.restored[id]; ok {
+		return known
 	}
-	return e.restored[id]
+	e.restored[id] = r
+	return r
 }
 
-// adopt hands a new family what earlier runs left for it.
-func (e *Engine) adopt(f *family) {
-	e.restoring.Lock()
-	defer e.restoring.Unlock()
-	id := familyID(f.desc)
-	f.restored = e.restored[id]
-	delete(e.restored, id)
-}
-
-// leftovers returns copies of the restored totals that no series has taken up,
-// by familyID.
-func (e *Engine) leftovers() map[string]restored {
-	e.restoring.Lock()
-	defer e.restoring.Unlock()
-	left := make(map[string]restored)
-	for id, r := range e.restored {
-		left[id] = restored{desc: r.desc, totals: maps.Clone(r.totals)}
-	}
-	for f := range e.families.All {
-		f.restoring.Lock()
-		if len(f.restored.totals) > 0 {
-			left[familyID(f.desc)] = restored{desc: f.desc, totals: maps.Clone(f.restored.totals)}
-		}
-		f.restoring.Unlock()
-	}
-	return left
+// familyID returns a string that tells descriptions apart: no name holds the
+// separators.
+func familyID(d *snapshot.Desc) string {
+	return d.Name() + "{" + strings.Join(d.Labels(), ",")
 }

@@ -71,7 +71,7 @@ func (e *Engine) newUniques(s *series) *Uniques {
 		panic(err) // New checked the options
 	}
 	u := &Uniques{series: s, sketch: sketch}
-	for _, row := range s.fam.takeSketches(s.labels) {
+	for _, row := range s.fam.restored.rows(s.labels) {
 		if err := mergeRow(sketch, row); err != nil {
 			e.log.Warn("hotcount: what an earlier run counted is not in the estimate; its snapshot still holds it", "series", s.key(), "error", err)
 		}
@@ -81,8 +81,8 @@ func (e *Engine) newUniques(s *series) *Uniques {
 
 // mergeRow merges a restored sketch into one of the same scheme.
 func mergeRow(sketch *hll.Sketch, row snapshot.Uniques) error {
-	if row.Scheme != schemeID(sketch.Scheme()) {
-		return fmt.Errorf("%w: scheme %x is not %v", hll.ErrScheme, row.Scheme, sketch.Scheme())
+	if row.Scheme != sketch.Scheme() {
+		return fmt.Errorf("%w: the scheme is %v, not %v", hll.ErrScheme, row.Scheme, sketch.Scheme())
 	}
 	old, err := hll.New(sketch.Options())
 	if err != nil {
@@ -97,13 +97,5 @@ func mergeRow(sketch *hll.Sketch, row snapshot.Uniques) error {
 // row returns the series' row in a snapshot.
 func (u *Uniques) row(created int64) snapshot.Uniques {
 	sketch, _ := u.sketch.AppendBinary(nil) // the error is always nil
-	return snapshot.Uniques{Key: u.Key(), Created: created, Scheme: schemeID(u.sketch.Scheme()), Sketch: sketch}
-}
-
-// schemeID returns the number by which a snapshot tells schemes apart.
-func schemeID(s hll.Scheme) uint64 {
-	if s.Hash == hll.Redis {
-		return 1
-	}
-	return s.SeedPrint
+	return snapshot.Uniques{Key: u.Key(), Created: created, Scheme: u.sketch.Scheme(), Sketch: sketch}
 }

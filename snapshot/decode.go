@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/window"
 )
 
 // ReadFrom reads one snapshot, written by WriteTo, into s, reusing the memory
@@ -174,6 +177,8 @@ func (d *decoder) decodeFrame(kind byte, count uint32) (why string) {
 		return decodeRows(d, &d.s.Final, n, takeCounter)
 	case kindRetired:
 		return decodeRows(d, &d.s.Retired, n, takeCounter)
+	case kindWindows:
+		return decodeRows(d, &d.s.Windows, n, takeWindow)
 	case kindFolded:
 		return decodeRows(d, &d.s.Folded, n, takeFold)
 	}
@@ -259,15 +264,37 @@ func takeCounter(c *cursor) Counter {
 // takeUniques copies what it takes: a few large sketches would otherwise be
 // held twice.
 func takeUniques(c *cursor) Uniques {
-	u := Uniques{Key: c.key(), Created: c.createdAt(), Scheme: c.uvarint(), Sketch: []byte(c.value())}
+	u := Uniques{Key: c.key(), Created: c.createdAt()}
+	u.Scheme.Hash = hll.Hash(c.take(1, "0")[0])
+	u.Scheme.SeedPrint = c.uint64()
+	u.Sketch = []byte(c.value())
 	u.Key.packed = strings.Clone(u.Key.packed)
 	return u
 }
 
+func takeWindow(c *cursor) Window {
+	w := Window{Key: c.key()}
+	n := c.uvarint()
+	const least = 4 // bytes of a row
+	if n > uint64(len(c.rest)/least) {
+		c.fail("too great a count of rows")
+		return w
+	}
+	w.Rows = make([]window.Row, n)
+	var start int64
+	for i := range w.Rows {
+		r := &w.Rows[i]
+		r.Resolution = time.Duration(c.uvarint())
+		start += c.varint()
+		r.Start = start
+		r.Width = time.Duration(c.uvarint())
+		r.Count = c.varint()
+	}
+	return w
+}
+
 func takeGauge(c *cursor) Gauge {
-	g := Gauge{Key: c.key()}
-	g.Value = math.Float64frombits(binary.LittleEndian.Uint64([]byte(c.take(8, "00000000"))))
-	return g
+	return Gauge{Key: c.key(), Value: math.Float64frombits(c.uint64())}
 }
 
 func takeFold(c *cursor) Fold {
@@ -311,6 +338,10 @@ func (c *cursor) take(n int, otherwise string) string {
 	v := c.rest[:n]
 	c.rest = c.rest[n:]
 	return v
+}
+
+func (c *cursor) uint64() uint64 {
+	return binary.LittleEndian.Uint64([]byte(c.take(8, "00000000")))
 }
 
 func (c *cursor) value() string {

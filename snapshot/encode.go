@@ -20,6 +20,7 @@ func (s *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	e.writeMeta(s)
 	writeSection(e, kindCounters, s.Counters, (*encoder).putCounter)
 	writeSection(e, kindUniques, s.Uniques, (*encoder).putUniques)
+	writeSection(e, kindWindows, s.Windows, (*encoder).putWindow)
 	writeSection(e, kindGauges, s.Gauges, (*encoder).putGauge)
 	writeSection(e, kindFinal, s.Final, (*encoder).putCounter)
 	writeSection(e, kindRetired, s.Retired, (*encoder).putCounter)
@@ -171,9 +172,30 @@ func (e *encoder) putUniques(u *Uniques) error {
 		return err
 	}
 	e.putCreated(u.Created)
-	e.rows.buf = binary.AppendUvarint(e.rows.buf, u.Scheme)
+	e.rows.buf = append(e.rows.buf, byte(u.Scheme.Hash))
+	e.rows.buf = binary.LittleEndian.AppendUint64(e.rows.buf, u.Scheme.SeedPrint)
 	e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(len(u.Sketch)))
 	e.rows.buf = append(e.rows.buf, u.Sketch...)
+	return nil
+}
+
+func (e *encoder) putWindow(w *Window) error {
+	if err := e.putKey(w.Key); err != nil {
+		return err
+	}
+	const numbers = 4 * binary.MaxVarintLen64
+	if err := e.rows.room(len(w.Rows) * numbers); err != nil {
+		return err
+	}
+	e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(len(w.Rows)))
+	var start int64
+	for _, r := range w.Rows {
+		e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(r.Resolution))
+		e.rows.buf = binary.AppendVarint(e.rows.buf, r.Start-start)
+		e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(r.Width))
+		e.rows.buf = binary.AppendVarint(e.rows.buf, r.Count)
+		start = r.Start
+	}
 	return nil
 }
 

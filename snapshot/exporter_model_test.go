@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -111,6 +112,12 @@ func (m *model) intn(n int) int {
 	return m.rng.IntN(n)
 }
 
+func (m *model) upTo(d time.Duration) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return time.Duration(m.rng.Int64N(int64(d)))
+}
+
 type modelSink struct {
 	m       *model
 	healthy bool
@@ -174,16 +181,16 @@ func (k *modelSink) misbehave(ctx context.Context) (err error, holds bool) {
 		panic("model sink panics")
 	case 6, 7: // slow, but heeds its context
 		select {
-		case <-time.After(time.Duration(k.m.intn(20_000)) * time.Millisecond):
+		case <-time.After(k.m.upTo(20 * time.Second)):
 			return nil, true
 		case <-ctx.Done():
 			return ctx.Err(), false
 		}
 	case 8, 9: // ignores its context
-		time.Sleep(time.Duration(k.m.intn(int(modelStuck))))
+		time.Sleep(k.m.upTo(modelStuck))
 		return nil, true
 	case 10:
-		time.Sleep(time.Duration(k.m.intn(int(modelStuck))))
+		time.Sleep(k.m.upTo(modelStuck))
 		return errModel, false
 	default:
 		if k.m.intn(10) == 0 {
@@ -215,6 +222,7 @@ func runModel(t *testing.T, seed uint64) {
 		Timeout:  5 * time.Second,
 		Prior:    []*Snapshot{{Writer: WriterID{2}, Seq: 7}, {Writer: WriterID{3}, Seq: 1}},
 		HandedOn: m.handedOn,
+		Logger:   slog.New(slog.DiscardHandler),
 	}
 	for _, s := range m.sinks {
 		o.Sinks = append(o.Sinks, s)
@@ -231,7 +239,7 @@ func runModel(t *testing.T, seed uint64) {
 		case 1:
 			flushes.Go(func() { m.checkFlush(e.Flush) })
 		case 2:
-			time.Sleep(time.Duration(m.intn(30_000)) * time.Millisecond)
+			time.Sleep(m.upTo(30 * time.Second))
 		}
 		m.mu.Lock()
 		m.value++
@@ -264,7 +272,7 @@ func (m *model) checkFlush(flush func(context.Context) error) {
 	m.mu.Unlock()
 	ctx, limit := m.t.Context(), 5*time.Second
 	if m.intn(2) == 0 {
-		limit = time.Duration(m.intn(20_000)) * time.Millisecond
+		limit = m.upTo(20 * time.Second)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()

@@ -33,11 +33,15 @@ import (
 //	2 families  name, label count uvarint, label names;
 //	            each name is uvarint length and bytes
 //	3 counters  key, created, value varint
-//	4 uniques   key, created, scheme uvarint, sketch uvarint length and bytes
+//	4 uniques   key, created, hash u8, fingerprint of the seed u64,
+//	            sketch uvarint length and bytes
 //	5 gauges    key, value u64 (IEEE 754 bits)
 //	6 final     as counters
 //	7 retired   as counters
 //	8 folded    writer 16 bytes, seq uvarint
+//	9 windows   key, row count uvarint, rows: resolution uvarint, start varint
+//	            difference to the row before it, width uvarint, count varint;
+//	            start is Unix nanoseconds, the others but count nanoseconds
 //	255 end     length of the whole file u64
 //
 // The meta frame comes first and once. Families are numbered from 0 in the
@@ -90,6 +94,7 @@ const (
 	kindFinal    = 6
 	kindRetired  = 7
 	kindFolded   = 8
+	kindWindows  = 9
 	kindEnd      = 255
 )
 

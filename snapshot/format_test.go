@@ -17,6 +17,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/window"
 )
 
 var update = flag.Bool("update", false, "write the golden file of the current format version")
@@ -45,8 +48,15 @@ func sample(t testing.TB) *Snapshot {
 			{twin.Key("", "\x00\xff"), math.MinInt64, math.MinInt64},
 		},
 		Uniques: []Uniques{
-			{labelled.Key("GET", "200"), 5, 0, []byte("sketch")},
-			{plain.Key(), 6, math.MaxUint64, []byte{}},
+			{labelled.Key("GET", "200"), 5, hll.Scheme{}, []byte("sketch")},
+			{plain.Key(), 6, hll.Scheme{Hash: hll.Redis, SeedPrint: math.MaxUint64}, []byte{}},
+		},
+		Windows: []Window{
+			{labelled.Key("GET", "200"), []window.Row{
+				{Resolution: time.Second, Start: 1_700_000_000_000_000_000, Width: time.Second, Count: 3},
+				{Resolution: time.Minute, Start: math.MinInt64, Width: math.MaxInt64, Count: math.MinInt64},
+			}},
+			{plain.Key(), []window.Row{}},
 		},
 		Gauges:  []Gauge{{plain.Key(), math.Inf(-1)}, {plain.Key(), 0.25}},
 		Final:   []Counter{{labelled.Key("PUT", "500"), 3, -1}},

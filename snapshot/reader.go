@@ -45,7 +45,7 @@ type Total struct {
 // in the same way.
 type UniquesTotal struct {
 	Key    Key
-	Scheme uint64 // as in a Uniques row
+	Scheme hll.Scheme
 
 	// Sketch has no seed, whatever Scheme says: a store keeps only a print of
 	// one. It is for estimates and for merging with others of its Scheme.

@@ -1,16 +1,11 @@
-// Package snapshot holds what an engine counted as plain data, and moves it to
-// durable places.
-//
-// A Snapshot is absolute: each row is the whole count of one series since its
-// writer started it, never a difference to an earlier snapshot. Applying one
-// twice, late or out of order therefore changes nothing, as long as a sink
-// keeps, per writer and series, the row with the highest Seq. A total over a
-// fleet is the sum over writers.
 package snapshot
 
 import (
 	"iter"
 	"time"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/window"
 )
 
 // A Snapshot is the state of one writer. It is plain data and safe to read from
@@ -27,6 +22,7 @@ type Snapshot struct {
 
 	Counters []Counter
 	Uniques  []Uniques
+	Windows  []Window
 	Gauges   []Gauge
 
 	// Final holds the last values of counters that have left the engine
@@ -57,12 +53,14 @@ type Snapshot struct {
 func (s *Snapshot) Reset() {
 	clear(s.Counters)
 	clear(s.Uniques)
+	// Windows keep theirs, for AppendWindow.
 	clear(s.Gauges)
 	clear(s.Final)
 	clear(s.Retired)
 	*s = Snapshot{
 		Counters: s.Counters[:0],
 		Uniques:  s.Uniques[:0],
+		Windows:  s.Windows[:0],
 		Gauges:   s.Gauges[:0],
 		Final:    s.Final[:0],
 		Retired:  s.Retired[:0],
@@ -98,11 +96,30 @@ type Uniques struct {
 	Key     Key
 	Created int64 // Unix nanoseconds
 
-	// Scheme tells how elements were hashed: the hash function and a
-	// fingerprint of its seed, 0 for unseeded xxHash64. The union of
-	// sketches of different schemes means nothing.
-	Scheme uint64
+	// Scheme tells how elements were hashed. The union of sketches of
+	// different schemes means nothing.
+	Scheme hll.Scheme
 	Sketch []byte
+}
+
+// A Window is what was added to one series over the last while, in buckets of
+// one or more resolutions. Rows that start before the snapshot's Started are
+// those of earlier writers, which this one has taken over: within one directory
+// the newest window of a series is the whole one, but a store that adds writers
+// up leaves such rows out.
+type Window struct {
+	Key  Key
+	Rows []window.Row
+}
+
+// AppendWindow appends the rows of w to s.Windows, reusing the memory of rows
+// that were there before Reset.
+func (s *Snapshot) AppendWindow(k Key, w *window.Ring) {
+	var rows []window.Row
+	if n := len(s.Windows); n < cap(s.Windows) {
+		rows = s.Windows[:n+1][n].Rows[:0]
+	}
+	s.Windows = append(s.Windows, Window{Key: k, Rows: w.AppendRows(rows)})
 }
 
 // A Fold says that another writer's rows, as they were in its snapshot Seq, are
@@ -121,11 +138,14 @@ type Gauge struct {
 
 // A Source is what snapshots are taken of. The engine is one.
 type Source interface {
-	// Snapshot fills s with the current state under the next Seq, reusing
-	// its memory.
+	// Snapshot fills s, which is empty, with the current state under the
+	// next Seq. It appends to s's rows, whose memory is reused. Calls come
+	// one at a time.
 	Snapshot(s *Snapshot)
 
-	// Acknowledge says that every sink holds the snapshot with this seq.
-	// The source may then let go of the rows that were Final in it.
+	// Acknowledge says that every sink holds a snapshot with this seq or a
+	// later one. The source may then let go of the rows that were Final in
+	// it. Calls come one at a time, with growing seq, perhaps while
+	// Snapshot runs.
 	Acknowledge(seq uint64)
 }

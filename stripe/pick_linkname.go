@@ -1,23 +1,16 @@
-//go:build !hotcount_portable
+//go:build !hotcount_portable && !hotcount_model
 
 package stripe
 
 import _ "unsafe" // for go:linkname
 
-// procPin keeps the goroutine on its P and returns the P's number, 0 up to but
-// without GOMAXPROCS; procUnpin lets it go. The runtime keeps both reachable
-// for the packages that always used them (go.dev/issue/67401).
+// procPin keeps the goroutine on its P and returns the P's number, from 0 to
+// GOMAXPROCS-1. procUnpin lets it go. Nothing may block, allocate or panic in
+// between. The runtime keeps both reachable for the packages that have always
+// used them (go.dev/issue/67401).
 
 //go:linkname procPin runtime.procPin
 func procPin() int
 
 //go:linkname procUnpin runtime.procUnpin
 func procUnpin()
-
-// procID returns the number of the P the caller runs on. The caller may be
-// elsewhere a moment later: that costs a shared cache line once, and no count.
-func procID() uint {
-	id := procPin()
-	procUnpin()
-	return uint(id)
-}

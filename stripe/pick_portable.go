@@ -1,9 +1,10 @@
-//go:build hotcount_portable
+//go:build hotcount_portable && !hotcount_model
 
 package stripe
 
-// procID stands in for the number of the P, which the portable build has no
+// procPin stands in for the number of the P, which the portable build has no
 // way to ask for.
-func procID() uint {
-	return stackHash()
-}
+func procPin() int { return stackHash() }
+
+// procUnpin has nothing to undo.
+func procUnpin() {}

@@ -4,10 +4,10 @@ package stripe
 type Stats struct {
 	// Hot says whether the counter has stripes.
 	Hot bool
-	// Cold is the sum of the adds that went to the single word of the cold
-	// counter, since the last Drain.
+	// Cold is the sum of the adds since the last Drain that were made while
+	// the counter was cold.
 	Cold int64
-	// Stripes holds the sum in each stripe since the last Drain; it is empty
+	// Stripes holds the sum in each stripe since the last Drain. It is empty
 	// while the counter is cold.
 	Stripes []int64
 	// Skew is the largest of Stripes divided by their mean: 1 when all are
@@ -17,7 +17,7 @@ type Stats struct {
 }
 
 // Stats returns the counter's layout and its cells, read one after the other
-// like Value does. It allocates.
+// as Value reads them. It allocates.
 func (c *Counter) Stats() Stats {
 	s := Stats{Cold: c.base.Load()}
 	t := c.hot.Load()
@@ -28,12 +28,13 @@ func (c *Counter) Stats() Stats {
 	s.Stripes = make([]int64, len(t.cells))
 	var sum, top float64
 	for i := range t.cells {
-		s.Stripes[i] = t.cells[i].n.Load()
-		sum += float64(s.Stripes[i])
-		top = max(top, float64(s.Stripes[i]))
+		v := t.cells[i].n.Load()
+		s.Stripes[i] = v
+		sum += float64(v)
+		top = max(top, float64(v))
 	}
 	if sum > 0 {
-		s.Skew = top / (sum / float64(len(s.Stripes)))
+		s.Skew = top / (sum / float64(len(t.cells)))
 	}
 	return s
 }

@@ -35,7 +35,8 @@ type Options struct {
 	// ring of a busy source takes 16 bytes for each.
 	Buckets int
 	// Coarser are further rungs over the same source, for longer spans at
-	// less memory. Each must have a coarser resolution than the one before.
+	// less memory. Each must have a coarser resolution than the one before, and
+	// its fields have no defaults.
 	Coarser []Rung
 	// Sampler drives the window. Without one the window starts its own, with
 	// a goroutine that ends at the window's Close.

@@ -100,12 +100,14 @@ func TestExtremesOfInt64(t *testing.T) {
 		low, err := NewMin(oneByOne(s, time.Second, 2))
 		require.NoError(t, err)
 		defer low.Close()
-		for _, v := range []int64{math.MinInt64, math.MaxInt64} {
+		for _, v := range []int64{math.MinInt64 + 1, 0, math.MaxInt64 - 1} {
 			top.Observe(v)
 			low.Observe(v)
 			pass(time.Second)
 			assert.Equal(t, Extreme{v, true, time.Second, 0}, top.Last(1))
 			assert.Equal(t, Extreme{v, true, time.Second, 0}, low.Last(1))
+			pass(time.Second)
+			assert.Equal(t, Extreme{Covered: time.Second}, top.Last(time.Second), "the bucket ended a second ago")
 			pass(time.Minute)
 			assert.Equal(t, Extreme{Covered: time.Second}, top.Last(time.Second))
 			assert.Equal(t, Extreme{Covered: time.Second}, low.Last(time.Second))

@@ -214,8 +214,8 @@ func encodeRows(rows []Row) (b []byte) {
 	return b
 }
 
-// FuzzRestore gives rings rows from anywhere. A ring refuses them and stays as
-// it was, or accounts for all of them.
+// FuzzRestore gives windows rows from anywhere. A window refuses them and stays
+// as it was, or accounts for all of them.
 func FuzzRestore(f *testing.F) {
 	const now = int64(1_780_000_000) * int64(time.Second)
 	f.Add([]byte{})
@@ -227,6 +227,23 @@ func FuzzRestore(f *testing.F) {
 		rows := decodeRows(b)
 		s := &Sampler{clock: func() (time.Time, time.Duration) { return time.Unix(0, now), time.Second }}
 		s.line.offset = now - int64(time.Second)
+		var fine int64
+		for _, r := range rows {
+			if r.Resolution == time.Second {
+				fine += r.Count
+			}
+		}
+		e, err := NewEvents(EventsOptions{Resolution: time.Second, Clock: s.clock})
+		require.NoError(t, err)
+		if err := e.Restore(rows); err != nil {
+			require.ErrorIs(t, err, ErrRows)
+			require.Zero(t, e.Stats())
+		} else {
+			st := e.Stats()
+			require.Equal(t, fine, st.Added+st.Late+st.Future)
+			require.Equal(t, st.Added, st.Evicted+sum(e.Buckets()))
+		}
+
 		o := new(oracle)
 		o.total.Store(100)
 		w, err := New(o, Options{Resolution: time.Second, Buckets: 8, Coarser: []Rung{{time.Minute, 8}}, Sampler: s})
@@ -236,12 +253,6 @@ func FuzzRestore(f *testing.F) {
 			require.ErrorIs(t, err, ErrRows)
 			require.Equal(t, int64(11), w.Stats().Added)
 			return
-		}
-		var fine int64
-		for _, r := range rows {
-			if r.Resolution == time.Second {
-				fine += r.Count
-			}
 		}
 		st := w.Stats()
 		require.Equal(t, fine, st.Added)

@@ -2,6 +2,7 @@ package window
 
 import (
 	"math"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -61,6 +62,59 @@ func TestMissedTicks(t *testing.T) {
 		assert.Equal(t, busy.between(time.Now().Add(-span.Covered-1), time.Now()), span.Count)
 		assert.Len(t, wIdle.Buckets(), 71, "nothing was added, so nothing is uncertain")
 	})
+}
+
+// A busySource takes up to seconds to read, and is added to before, during and
+// after the moment that its value is of.
+type busySource struct {
+	clock *testClock
+	rng   *rand.Rand
+	total int64
+	adds  []knot // at is Unix time of the clock, total the n added
+}
+
+func (b *busySource) Value() int64 {
+	b.work()
+	v := b.total
+	b.work()
+	return v
+}
+
+func (b *busySource) work() {
+	for range b.rng.IntN(10) {
+		b.clock.stall(time.Duration(b.rng.Int64N(int64(100 * time.Millisecond))))
+		now, _ := b.clock.read()
+		b.total++
+		b.adds = append(b.adds, knot{now.UnixNano(), 1})
+	}
+}
+
+// TestNeverMoreThanAdded reads a window of a source that is slow to read and
+// busy meanwhile, for the sampler and for readers. No span holds more than was
+// added in it.
+func TestNeverMoreThanAdded(t *testing.T) {
+	for seed := range uint64(10) {
+		bubble(t, func(t *testing.T, c *testClock, s *Sampler) {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			b := &busySource{clock: c, rng: rand.New(rand.NewPCG(seed, 8))}
+			w := newRing(t, b, oneByOne(s, time.Second, 20))
+			var spans []Span
+			var ends []time.Time
+			for range 500 {
+				pass(time.Duration(rng.Int64N(int64(2 * time.Second))))
+				spans = append(spans, w.Last(time.Duration(rng.Int64N(int64(10*time.Second)))))
+				now, _ := c.read()
+				ends = append(ends, now)
+			}
+			s.Close()
+			require.Zero(t, s.Stats().Jumps)
+			o := &oracle{adds: b.adds}
+			for i, span := range spans {
+				require.LessOrEqual(t, span.Count, o.between(ends[i].Add(-span.Covered-1), ends[i]))
+				require.GreaterOrEqual(t, span.Count, int64(0))
+			}
+		})
+	}
 }
 
 // TestLongStall lets 30 days pass in which no goroutine ran.
@@ -227,7 +281,7 @@ func TestSeats(t *testing.T) {
 }
 
 // synctestYield lets the goroutines of the bubble run until they block.
-func synctestYield() { time.Sleep(1) }
+func synctestYield() { time.Sleep(time.Nanosecond) }
 
 // TestTracks checks that a resolution ticks as long as it has windows, and that
 // ticks are multiples of it on the wall clock.
@@ -250,6 +304,21 @@ func TestTracks(t *testing.T) {
 		newRing(t, new(oracle), oneByOne(s, time.Minute, 60))
 		pass(time.Hour)
 		assert.Equal(t, uint64(120), s.Stats().Ticks)
+	})
+}
+
+// TestSlewedTicks slews the wall clock back, so that each tick comes before its
+// time on it. It must not come again then.
+func TestSlewedTicks(t *testing.T) {
+	bubble(t, func(t *testing.T, c *testClock, s *Sampler) {
+		w := newRing(t, new(oracle), oneByOne(s, time.Second, 60))
+		for range 10 {
+			c.set(-time.Millisecond)
+			pass(time.Second + time.Millisecond)
+		}
+		assert.Equal(t, uint64(10), s.Stats().Ticks)
+		assert.Len(t, w.Buckets(), 11)
+		assert.Zero(t, s.Stats().Jumps)
 	})
 }
 

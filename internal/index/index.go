@@ -1,14 +1,14 @@
 // Package index is a hash table of pointers whose readers take no lock.
 //
-// It is the inside of the engine's registry: lookups outnumber insertions by
+// It is the inside of the engine's registry: look-ups outnumber insertions by
 // many orders of magnitude, and an insertion must not stall them.
 //
-//	Index ── Shards × { mutex, count, *table } ── table: []*T, open addressing
+//	Index ── Shards × { mutex, count, slots } ── slots: []*T, open addressing
 //
 // A hash picks a shard by its top bits and a first slot by its low bits;
-// collisions go to the next slot. Readers load the table and its slots
-// atomically. Writers hold the shard's mutex; they fill an empty slot in place,
-// or publish a whole new table when the old one is full.
+// collisions go to the next slot. Readers load the slots atomically. Writers
+// hold the shard's mutex; they fill an empty slot in place, or publish a whole
+// new table when the old one is full.
 //
 // Invariant: a reader never sees an entry that was not put in, but it may miss
 // one that a writer is moving. A miss is therefore no answer: the caller locks
@@ -17,9 +17,12 @@
 // Rejected: sync.Map boxes a string key on every load; a copied map is
 // quadratic to fill; tombstones need a sentinel and fill the table, and are not
 // needed, since shifting entries back on removal can only cause a miss.
+//
+// Limits: a table never shrinks, so that removal costs no more than a look-up.
 package index
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -55,12 +58,15 @@ func (x *Index[T]) Shard(hash uint64) *Shard[T] {
 }
 
 // All calls yield with every entry until it returns false. Entries put in or
-// removed meanwhile may be yielded or not; all others are yielded once, unless
-// one is removed, which may hide or repeat its neighbours.
+// removed meanwhile may be yielded or not; every other one is yielded once. All
+// holds a shard's lock while it copies that shard's pointers, not while it
+// yields, so yield may insert and remove.
 func (x *Index[T]) All(yield func(*T) bool) {
+	var entries []*T
 	for i := range x.shards {
-		for slots := x.shards[i].Slots(); len(slots) > 0; slots = slots[1:] {
-			if e := slots[0].Load(); e != nil && !yield(e) {
+		entries = x.shards[i].appendTo(entries[:0])
+		for _, e := range entries {
+			if !yield(e) {
 				return
 			}
 		}
@@ -68,7 +74,7 @@ func (x *Index[T]) All(yield func(*T) bool) {
 }
 
 // A Shard is one part of an index. Its mutex orders the writers: Insert and
-// Remove need it held, Slots does not.
+// Remove need it held, Probe does not.
 type Shard[T any] struct {
 	sync.Mutex
 	n     int
@@ -76,19 +82,53 @@ type Shard[T any] struct {
 	_     [64 - 24]byte // keep neighbours' locks off this line
 }
 
-// Slots returns the slots as a table whose length is a power of two, or zero
-// while the shard is empty. An entry with hash h is at Slots()[h&mask], or in a
-// slot after it, cyclically, before the first nil.
-func (s *Shard[T]) Slots() []atomic.Pointer[T] {
+// Probe returns what a look-up of hash has to compare.
+func (s *Shard[T]) Probe(hash uint64) Probe[T] {
+	return Probe[T]{s.slots(), hash}
+}
+
+// A Probe walks the entries that may have some hash.
+type Probe[T any] struct {
+	slots []atomic.Pointer[T]
+	at    uint64
+}
+
+// Next returns the next entry, nil when there are no more.
+func (p *Probe[T]) Next() *T {
+	if len(p.slots) == 0 {
+		return nil
+	}
+	e := p.slots[p.at&uint64(len(p.slots)-1)].Load()
+	p.at++
+	return e
+}
+
+// slots returns the table, whose length is a power of two, or zero while the
+// shard is empty. An entry with hash h is at h&mask, or in a slot after it,
+// cyclically, before the first nil.
+func (s *Shard[T]) slots() []atomic.Pointer[T] {
 	if t := s.table.Load(); t != nil {
 		return *t
 	}
 	return nil
 }
 
+func (s *Shard[T]) appendTo(entries []*T) []*T {
+	s.Lock()
+	defer s.Unlock()
+	entries = slices.Grow(entries, s.n)
+	slots := s.slots()
+	for i := range slots {
+		if e := slots[i].Load(); e != nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
 // Insert adds an entry that the shard does not hold. The shard must be locked.
 func (s *Shard[T]) Insert(x *Index[T], e *T) {
-	slots := s.Slots()
+	slots := s.slots()
 	if (s.n+1)*maxLoadDen > len(slots)*maxLoadNum {
 		slots = s.grow(x, slots)
 	}
@@ -118,7 +158,7 @@ func place[T any](slots []atomic.Pointer[T], hash uint64, e *T) {
 
 // Remove takes an entry out, if it is there. The shard must be locked.
 func (s *Shard[T]) Remove(x *Index[T], e *T) {
-	slots := s.Slots()
+	slots := s.slots()
 	if len(slots) == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package filesink
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,6 +10,9 @@ import (
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/stretchr/testify/require"
 )
+
+// The long form: go test ./snapshot/filesink -run TestEveryOperation -simseeds 200
+var simSeeds = flag.Uint64("simseeds", 2, "how many histories TestEveryOperationMayFail goes through")
 
 // A ledger is what a run has told a sink, and what the sink must know.
 //
@@ -162,7 +166,7 @@ func run(t *testing.T, d *simFS, l *ledger, rng *rand.Rand) {
 func TestEveryOperationMayFail(t *testing.T) {
 	for _, f := range faults {
 		t.Run(string(f), func(t *testing.T) {
-			for seed := range uint64(simSeeds) {
+			for seed := range *simSeeds {
 				for at := 1; ; at++ {
 					if !failOnce(t, f, seed, at) {
 						break
@@ -172,8 +176,6 @@ func TestEveryOperationMayFail(t *testing.T) {
 		})
 	}
 }
-
-const simSeeds = 6
 
 // failOnce reports whether there was an operation at.
 func failOnce(t *testing.T, f fault, seed uint64, at int) bool {

@@ -85,8 +85,10 @@ func (k *Sink) Fold(writers ...snapshot.WriterID) error {
 // sum returns the base that sums up these snapshots.
 func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 	next := &snapshot.Snapshot{Seq: k.baseSeq + 1, Folded: k.listed()}
-	var counters sums
-	uniques := uniqueSums{merge: k.merge}
+	most := slices.MaxFunc(parts, func(a, b *snapshot.Snapshot) int { return len(a.Counters) - len(b.Counters) })
+	counters := sums{at: make(map[snapshot.Key]int, len(most.Counters))}
+	var uniques uniqueSums
+	var windows newestWindows
 	for i, s := range parts {
 		for c := range s.AllCounters() {
 			counters.add(k.interner.counter(c))
@@ -94,6 +96,10 @@ func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 		for _, u := range s.Uniques {
 			u.Key = k.interner.key(u.Key)
 			uniques.add(u)
+		}
+		for _, w := range s.Windows {
+			w.Key = k.interner.key(w.Key)
+			windows.add(w, s.Taken)
 		}
 		if i == 0 || s.Started.Before(next.Started) {
 			next.Started = s.Started
@@ -105,7 +111,7 @@ func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 			next.Folded = append(next.Folded, snapshot.Fold{Writer: s.Writer, Seq: s.Seq})
 		}
 	}
-	next.Counters, next.Uniques = counters.rows, uniques.rows
+	next.Counters, next.Uniques, next.Windows = counters.rows, uniques.rows, windows.rows
 	return next
 }
 
@@ -133,6 +139,9 @@ func (k *Sink) clean() {
 	}
 	base.generations = append(base.generations, generation{k.baseSeq, time.Now()})
 	k.prune(zero, base, baseKeep, 0)
+	if len(base.generations) < baseKeep {
+		return
+	}
 	for w, f := range k.folded {
 		l := k.lineages[w]
 		if l == nil || f.base > base.generations[0].seq || l.newestFile() > f.seq {
@@ -143,34 +152,4 @@ func (k *Sink) clean() {
 			delete(k.lineages, w)
 		}
 	}
-}
-
-// uniqueSums unites sketches by key and scheme.
-type uniqueSums struct {
-	merge func(a, b []byte) ([]byte, error)
-	rows  []snapshot.Uniques
-	at    map[uniqueSum]int
-}
-
-type uniqueSum struct {
-	key    snapshot.Key
-	scheme uint64
-}
-
-func (t *uniqueSums) add(u snapshot.Uniques) {
-	if t.at == nil {
-		t.at = map[uniqueSum]int{}
-	}
-	id := uniqueSum{u.Key, u.Scheme}
-	i, ok := t.at[id]
-	if ok && t.merge != nil {
-		r := &t.rows[i]
-		if sketch, err := t.merge(r.Sketch, u.Sketch); err == nil {
-			r.Sketch = sketch
-			r.Created = min(r.Created, u.Created)
-			return
-		}
-	}
-	t.at[id] = len(t.rows)
-	t.rows = append(t.rows, u)
 }

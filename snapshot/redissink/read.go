@@ -228,7 +228,7 @@ func (c sketchCmds) sketches(key snapshot.Key) ([]snapshot.UniquesTotal, error) 
 		return nil, err
 	}
 	for field, data := range fields {
-		scheme, err := strconv.ParseUint(field, 16, 64)
+		scheme, err := parseScheme(field)
 		if err != nil {
 			return nil, err
 		}
@@ -238,6 +238,8 @@ func (c sketchCmds) sketches(key snapshot.Key) ([]snapshot.UniquesTotal, error) 
 		}
 		totals = append(totals, snapshot.UniquesTotal{Key: key, Scheme: scheme, Sketch: s})
 	}
-	slices.SortFunc(totals, func(a, b snapshot.UniquesTotal) int { return cmp.Compare(a.Scheme, b.Scheme) })
+	slices.SortFunc(totals, func(a, b snapshot.UniquesTotal) int {
+		return strings.Compare(a.Scheme.String(), b.Scheme.String())
+	})
 	return totals, nil
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -19,8 +21,8 @@ import (
 // they are united here, and put back if nobody else did so meanwhile. Unions may
 // be repeated, so sketches need no rows for writers and nothing to add up.
 
-// redisScheme is the snapshot.Uniques.Scheme of elements hashed as PFADD does.
-const redisScheme = 1
+// redisScheme is that of elements hashed as PFADD does.
+var redisScheme = hll.Scheme{Hash: hll.Redis}
 
 // maxReplaces is how often one Write tries to put back a union before it leaves
 // that to the next.
@@ -46,14 +48,30 @@ func newRedisSketch(u snapshot.Uniques) (redisSketch, bool) {
 	return redisSketch{u.Key, data}, err == nil
 }
 
+// parseScheme reads what hll.Scheme.String writes.
+func parseScheme(s string) (hll.Scheme, error) {
+	var scheme hll.Scheme
+	name, print, seeded := strings.Cut(s, " seed ")
+	if seeded {
+		n, err := strconv.ParseUint(print, 16, 64)
+		if err != nil {
+			return scheme, fmt.Errorf("%w: a sketch is of the scheme %.80q", ErrLayout, s)
+		}
+		scheme.SeedPrint = n
+	}
+	for _, h := range []hll.Hash{hll.XXHash, hll.Redis} {
+		if h.String() == name {
+			scheme.Hash = h
+			return scheme, nil
+		}
+	}
+	return scheme, fmt.Errorf("%w: a sketch is of the scheme %.80q", ErrLayout, s)
+}
+
 // decodeSketch returns the sketch that data holds. Of a seed, only a print is
 // known, so the sketch has none: it counts right, but must not be added to.
-func decodeSketch(scheme uint64, data []byte) (*hll.Sketch, error) {
-	var o hll.Options
-	if scheme == redisScheme {
-		o.Hash = hll.Redis
-	}
-	s, err := hll.New(o)
+func decodeSketch(scheme hll.Scheme, data []byte) (*hll.Sketch, error) {
+	s, err := hll.New(hll.Options{Hash: scheme.Hash})
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +102,10 @@ func (k *Sink) replace(ctx context.Context, sh *share) error {
 	return nil
 }
 
+// What replace.lua answers.
 const (
-	replaced   = 1
-	overtaken  = 2 // by another writer's union
-	sketchHash = "%016x"
+	replaced  = 1
+	overtaken = 2 // by another writer's union
 )
 
 func (k *Sink) replaceSome(ctx context.Context, sh *share, sketches []snapshot.Uniques) error {
@@ -121,7 +139,7 @@ func (k *Sink) unite(ctx context.Context, sh *share, sketches []snapshot.Uniques
 	for _, u := range sketches {
 		key := named(sh.part.sketch, u.Key.String())
 		c.keys = append(c.keys, key)
-		there = append(there, pipe.HGet(ctx, key, fmt.Sprintf(sketchHash, u.Scheme)))
+		there = append(there, pipe.HGet(ctx, key, u.Scheme.String()))
 	}
 	pipe.Exec(ctx) // each command has its error
 	for i, u := range sketches {
@@ -139,14 +157,14 @@ func (k *Sink) unite(ctx context.Context, sh *share, sketches []snapshot.Uniques
 		if err != nil {
 			return nil, fmt.Errorf("hotcount/redissink: %s: %w", c.keys[i+2], err)
 		}
-		c.args = append(c.args, fmt.Sprintf(sketchHash, u.Scheme), digest, union)
+		c.args = append(c.args, u.Scheme.String(), digest, union)
 	}
 	return c, nil
 }
 
 // uniteTwo returns the union of two encoded sketches, in the lower precision of
 // theirs. None is as good as empty.
-func uniteTwo(scheme uint64, a, b []byte) ([]byte, error) {
+func uniteTwo(scheme hll.Scheme, a, b []byte) ([]byte, error) {
 	x, err := decodeSketch(scheme, a)
 	if err != nil {
 		return nil, err

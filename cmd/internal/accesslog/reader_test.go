@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -29,7 +30,9 @@ func readAll(t *testing.T, r *Reader) (lines []string, err error) {
 		}
 		n := len(lines)
 		for number, line := range b.Lines() {
-			require.EqualValues(t, len(lines)+1, number)
+			if number != int64(len(lines)+1) {
+				t.Fatalf("line %d has number %d", len(lines)+1, number)
+			}
 			lines = append(lines, string(line))
 		}
 		require.Greater(t, len(lines), n, "a batch holds a line")
@@ -92,7 +95,7 @@ func TestReaderGzip(t *testing.T) {
 // A gzip file cut anywhere ends in an error, never in a quiet io.EOF, and its
 // whole lines up to there are a prefix of the truth.
 func TestReaderGzipCut(t *testing.T) {
-	text := strings.Repeat(common+"\n", 1000)
+	text := strings.Repeat(common+"\n", 200)
 	packed := zip(t, text)
 	for end := len("\x1f\x8b\x08"); end < len(packed); end++ {
 		lines, err := readAll(t, NewReader(strings.NewReader(packed[:end])))
@@ -111,9 +114,9 @@ func TestReaderError(t *testing.T) {
 	assert.Equal(t, []string{"a", "b"}, lines)
 }
 
-// A line of 64 MiB costs no more memory than a few MaxLine.
+// A line of any length costs no more memory than a few MaxLine.
 func TestReaderLongLine(t *testing.T) {
-	const size = 64 << 20
+	const size = 16 * MaxLine
 	long := io.LimitReader(endless{}, size)
 	src := io.MultiReader(strings.NewReader("first\n"), long, strings.NewReader("\nlast"))
 	var before, after runtime.MemStats
@@ -123,7 +126,7 @@ func TestReaderLongLine(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 	require.Len(t, lines, 3)
 	assert.Equal(t, []string{"first", strings.Repeat("x", MaxLine), "last"}, lines)
-	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16*MaxLine))
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size/2))
 }
 
 type endless struct{}
@@ -152,7 +155,8 @@ func TestRealLog(t *testing.T) {
 		want, err := oracle([]byte(line))
 		require.NoError(t, err, line)
 		var got Record
-		require.NoError(t, got.Parse([]byte(line)), line)
-		require.Equal(t, want, got)
+		if err := got.Parse([]byte(line)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s\nreads as %v, %v, not as %v", line, got, err, want)
+		}
 	}
 }

@@ -1,0 +1,85 @@
+package filesink
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// uniqueSums unites sketches by key and scheme.
+type uniqueSums struct {
+	rows []snapshot.Uniques
+	at   map[uniqueSum]int // the newest row of each
+}
+
+type uniqueSum struct {
+	key    snapshot.Key
+	scheme hll.Scheme
+}
+
+// add unites u with what is there. What cannot be united is kept beside.
+func (t *uniqueSums) add(u snapshot.Uniques) {
+	if t.at == nil {
+		t.at = map[uniqueSum]int{}
+	}
+	id := uniqueSum{u.Key, u.Scheme}
+	if i, ok := t.at[id]; ok {
+		r := &t.rows[i]
+		if sketch, err := union(r.Sketch, u.Sketch); err == nil {
+			r.Sketch = sketch
+			r.Created = min(r.Created, u.Created)
+			return
+		}
+	}
+	t.at[id] = len(t.rows)
+	t.rows = append(t.rows, u)
+}
+
+// union returns the union of two sketches of one scheme, at the lower of their
+// precisions.
+func union(a, b []byte) ([]byte, error) {
+	var x, y hll.Sketch // the zero scheme serves for any, as both have the same
+	if err := errors.Join(x.UnmarshalBinary(a), y.UnmarshalBinary(b)); err != nil {
+		return nil, err
+	}
+	if x.Options().Precision > y.Options().Precision { // a finer one folds into a coarser
+		return mergeInto(&y, &x)
+	}
+	return mergeInto(&x, &y)
+}
+
+func mergeInto(x, y *hll.Sketch) ([]byte, error) {
+	if err := x.Merge(y); err != nil {
+		return nil, err
+	}
+	return x.MarshalBinary()
+}
+
+// newestWindows keeps the window of each series that was taken last: a window
+// contains those of the runs before it.
+type newestWindows struct {
+	rows []snapshot.Window
+	at   map[snapshot.Key]newestWindow
+}
+
+type newestWindow struct {
+	row   int
+	taken time.Time
+}
+
+func (t *newestWindows) add(w snapshot.Window, taken time.Time) {
+	if t.at == nil {
+		t.at = map[snapshot.Key]newestWindow{}
+	}
+	n, ok := t.at[w.Key]
+	switch {
+	case !ok:
+		t.at[w.Key] = newestWindow{len(t.rows), taken}
+		t.rows = append(t.rows, w)
+	case taken.After(n.taken):
+		t.rows[n.row] = w
+		t.at[w.Key] = newestWindow{n.row, taken}
+	}
+}

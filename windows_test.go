@@ -1,0 +1,225 @@
+package hotcount
+
+import (
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
+)
+
+var seconds = window.Options{Resolution: time.Second, Buckets: 60}
+
+// inBubble runs f with an engine in a synctest bubble. The engine has no sinks:
+// f takes the snapshots.
+func inBubble(t *testing.T, o Options, f func(t *testing.T, e *Engine)) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(o)
+		require.NoError(t, err)
+		f(t, e)
+		require.NoError(t, e.Close(t.Context()))
+	})
+}
+
+func TestWindowCountsWhatWasAddedMeanwhile(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, e *Engine) {
+		c := e.Counter("views_total")
+		c.Add(1000) // before there was a window
+		w, err := e.Window(c, seconds)
+		require.NoError(t, err)
+		for range 10 {
+			c.Add(3)
+			time.Sleep(time.Second)
+		}
+		span := w.Last(5 * time.Second)
+		assert.EqualValues(t, 15, span.Count)
+		assert.Equal(t, 5*time.Second, span.Covered)
+		assert.EqualValues(t, 30, w.Last(time.Hour).Count)
+
+		same, err := e.Window(c, seconds)
+		require.NoError(t, err)
+		assert.Same(t, w, same)
+	})
+}
+
+func TestWindowRefuses(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, e *Engine) {
+		c := e.Counter("views_total")
+		_, err := e.Window(c, seconds)
+		require.NoError(t, err)
+		for name, o := range map[string]window.Options{
+			"other options":   {Resolution: time.Minute, Buckets: 60},
+			"invalid options": {Resolution: -1},
+			"another sampler": {Sampler: e.Sampler()},
+		} {
+			_, err := e.Window(c, o)
+			assert.ErrorIs(t, err, window.ErrOptions, name)
+			assert.ErrorContains(t, err, "views_total", name)
+		}
+		v := e.CounterVec("hits_total", "path")
+		_, err = e.WindowVec(v, seconds)
+		require.NoError(t, err)
+		_, err = e.WindowVec(v, window.Options{Resolution: time.Minute, Buckets: 60})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		_, err = e.WindowVec(v, window.Options{Buckets: -1})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		_, err = e.WindowVec(v, window.Options{Sampler: e.Sampler()})
+		assert.ErrorIs(t, err, window.ErrOptions)
+	})
+}
+
+// TestTopMovers: the windows of a family include series made before and after,
+// and rank them by what was added in the span alone.
+func TestTopMovers(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, e *Engine) {
+		v := e.CounterVec("views_total", "post")
+		v.With("early").Add(1_000_000)
+		w, err := e.WindowVec(v, seconds)
+		require.NoError(t, err)
+		for i := range 20 {
+			v.With(strconv.Itoa(i)).Add(int64(i))
+		}
+		time.Sleep(30 * time.Second)
+		v.With("7").Add(50)
+		v.With("early").Add(40)
+		time.Sleep(time.Second)
+
+		top := w.Top(2, 10*time.Second)
+		require.Len(t, top, 2)
+		assert.Equal(t, `views_total{post="7"}`, top[0].Key.String())
+		assert.EqualValues(t, 50, top[0].Count)
+		assert.Equal(t, `views_total{post="early"}`, top[1].Key.String())
+		assert.EqualValues(t, 40, top[1].Count)
+
+		all := w.Top(1000, time.Minute)
+		require.Len(t, all, 21)
+		for i := range all[1:] {
+			assert.GreaterOrEqual(t, all[i].Count, all[i+1].Count)
+		}
+		assert.Empty(t, w.Top(-1, time.Minute))
+		assert.EqualValues(t, 57, w.With("7").Last(time.Minute).Count)
+	})
+}
+
+func TestWindowOfTheOverflowSeries(t *testing.T) {
+	inBubble(t, Options{Limits: Limits{FamilySeries: 1}}, func(t *testing.T, e *Engine) {
+		v := e.CounterVec("views_total", "post")
+		w, err := e.WindowVec(v, seconds)
+		require.NoError(t, err)
+		v.With("fits").Inc()
+		rest := w.With("no room")
+		v.With("no room").Add(2)
+		v.With("nor this").Add(3)
+		time.Sleep(time.Second)
+		assert.EqualValues(t, 5, rest.Last(time.Minute).Count)
+	})
+}
+
+// TestWindowedCounterStays: idle eviction passes over a counter with a window of
+// its own, but takes the windows of a family along with their series.
+func TestWindowedCounterStays(t *testing.T) {
+	inBubble(t, Options{Limits: Limits{IdleAfter: time.Minute}}, func(t *testing.T, e *Engine) {
+		pinned := e.Counter("pinned_total")
+		_, err := e.Window(pinned, seconds)
+		require.NoError(t, err)
+		v := e.CounterVec("views_total", "post")
+		w, err := e.WindowVec(v, seconds)
+		require.NoError(t, err)
+		v.With("a").Inc()
+		pinned.Inc()
+
+		var s snapshot.Snapshot
+		for range 5 {
+			time.Sleep(time.Minute)
+			e.Snapshot(&s)
+			e.Acknowledge(s.Seq)
+		}
+		var names []string
+		for k := range e.Totals() {
+			names = append(names, k.Name())
+		}
+		assert.Equal(t, []string{"pinned_total"}, names)
+		assert.Empty(t, w.Top(10, time.Minute))
+		require.Len(t, s.Windows, 1)
+		assert.Equal(t, "pinned_total", s.Windows[0].Key.Name())
+
+		v.With("a").Add(4) // it comes back, with a window
+		time.Sleep(time.Second)
+		top := w.Top(10, time.Minute)
+		require.Len(t, top, 1)
+		assert.EqualValues(t, 4, top[0].Count)
+	})
+}
+
+// TestWindowSurvivesARestart: the ring goes on, the time in between is a gap, and
+// the restored total is no burst.
+func TestWindowSurvivesARestart(t *testing.T) {
+	dir := t.TempDir()
+	down := time.Duration(0)
+	run := func(f func(c *Counter, w *window.Ring)) {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(down) // every bubble begins at the same moment
+			down += 10 * time.Minute
+			e, err := New(Options{Dir: dir})
+			require.NoError(t, err)
+			c := e.Counter("views_total", "post", "1")
+			w, err := e.Window(c, window.Options{Resolution: time.Second, Buckets: 3600})
+			require.NoError(t, err)
+			f(c, w)
+			require.NoError(t, e.Close(t.Context()))
+		})
+	}
+	run(func(c *Counter, w *window.Ring) {
+		for range 100 {
+			c.Add(7)
+			time.Sleep(time.Second)
+		}
+	})
+	run(func(c *Counter, w *window.Ring) {
+		require.EqualValues(t, 700, c.Value())
+		span := w.Last(time.Hour)
+		require.EqualValues(t, 700, span.Count, "the window of the first run")
+		require.InDelta(t, 500*time.Second, span.Gap, float64(2*time.Second), "the process was down")
+		time.Sleep(10 * time.Second)
+		require.Zero(t, w.Last(5*time.Second).Count, "the restored total is no burst")
+		c.Add(2)
+		time.Sleep(time.Second)
+		require.EqualValues(t, 2, w.Last(5*time.Second).Count)
+		require.EqualValues(t, 702, w.Last(time.Hour).Count)
+	})
+	run(func(c *Counter, w *window.Ring) {
+		require.EqualValues(t, 702, c.Value())
+		require.EqualValues(t, 702, w.Last(time.Hour).Count)
+	})
+}
+
+func TestSnapshotOfWindowsReusesMemory(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, e *Engine) {
+		for i := range 10 {
+			c := e.Counter("views_total", "post", strconv.Itoa(i))
+			_, err := e.Window(c, seconds)
+			require.NoError(t, err)
+			for range 60 {
+				c.Inc()
+				time.Sleep(time.Second)
+			}
+		}
+		var s snapshot.Snapshot
+		e.Snapshot(&s)
+		require.Len(t, s.Windows, 10)
+		var sum int64
+		for _, w := range s.Windows {
+			for _, r := range w.Rows {
+				sum += r.Count
+			}
+		}
+		assert.EqualValues(t, 600, sum)
+		perWindow := testing.AllocsPerRun(20, func() { e.Snapshot(&s) }) / 10
+		assert.Less(t, perWindow, 3.0)
+	})
+}
