@@ -47,7 +47,7 @@
 // app: is
 //
 //	ACL SETUSER hotcount on >PASSWORD ~app:* -@all +@scripting +@hash +@sortedset
-//	    +@string +pfmerge +time +exists +del +pttl +ping +hello +client|setinfo
+//	    +@string +pfmerge +time +exists +del +pttl +ping +hello
 //
 // The server must not evict these keys: use maxmemory-policy noeviction, or a
 // volatile one, under which only the kept totals can go.
