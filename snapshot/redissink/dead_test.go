@@ -2,7 +2,9 @@ package redissink
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,26 +91,36 @@ func (k *Sink) halfFlush(t *testing.T, s *snapshot.Snapshot) {
 
 // Rows are as many as series and live writers, however many writers there were.
 func TestShortLivedWritersLeaveNothingBehind(t *testing.T) {
-	const writers, series, atOnce = 10_000, 5, 500
+	const writers, atOnce, series = 10_000, 500, 5
 	client, prefix := connect(t)
 	k := open(t, Options{Client: client, Prefix: prefix})
 	var keys []snapshot.Key
 	for i := range series {
 		keys = append(keys, key(t, "hits_total", fmt.Sprint(i)))
 	}
-	for i := range writers {
-		k.sources = map[snapshot.WriterID]*source{} // each is another process
+	live := func(i int) { // a process that counts i and more, once
 		c := newCounting()
 		for j, s := range keys {
 			c.add(s, int64(i+j))
 		}
-		require.NoError(t, k.Write(t.Context(), c.next()))
-		if i%atOnce == atOnce-1 {
-			expire(t, client, k)
-			swept, err := k.Sweep(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, Swept{atOnce, atOnce * series}, swept)
+		one, err := New(Options{Client: client, Prefix: prefix})
+		assert.NoError(t, err)
+		assert.NoError(t, one.Write(t.Context(), c.next()))
+	}
+	for first := 0; first < writers; first += atOnce {
+		var fleet sync.WaitGroup
+		for lane := range runtime.GOMAXPROCS(0) {
+			fleet.Go(func() {
+				for i := first + lane; i < first+atOnce; i += runtime.GOMAXPROCS(0) {
+					live(i)
+				}
+			})
 		}
+		fleet.Wait()
+		expire(t, client, k)
+		swept, err := k.Sweep(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, Swept{atOnce, atOnce * series}, swept)
 	}
 	got := totals(t, k)
 	for j, s := range keys {
