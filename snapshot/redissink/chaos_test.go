@@ -63,6 +63,9 @@ func (o *ordered) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	return o.redis.Write(ctx, s)
 }
 
+// chaosPartitions has the processes flush to more than one partition at once.
+const chaosPartitions = 3
+
 // chaosUniques is how the processes' sketches hash.
 var chaosUniques = hll.Options{Hash: hll.Redis}
 
@@ -73,7 +76,7 @@ func count(dir, addr string) error {
 		return err
 	}
 	client := redis.NewClient(&redis.Options{Addr: addr, ReadTimeout: time.Second, DialerRetries: 1})
-	sink, err := New(Options{Client: client})
+	sink, err := New(Options{Client: client, Partitions: chaosPartitions})
 	if err != nil {
 		return err
 	}
@@ -218,7 +221,7 @@ func TestTruthUnderChaos(t *testing.T) {
 // closeTheLedger hands on what the directories still have, and compares.
 func closeTheLedger(t *testing.T, s *server, fleet []*process) {
 	t.Helper()
-	k := open(t, Options{Client: s.client()})
+	k := open(t, Options{Client: s.client(), Partitions: chaosPartitions})
 	want := map[string]int64{}
 	visitors, err := hll.New(chaosUniques)
 	require.NoError(t, err)

@@ -51,9 +51,9 @@ func newRedisSketch(u snapshot.Uniques) (redisSketch, bool) {
 // parseScheme reads what hll.Scheme.String writes.
 func parseScheme(s string) (hll.Scheme, error) {
 	var scheme hll.Scheme
-	name, print, seeded := strings.Cut(s, " seed ")
+	name, seed, seeded := strings.Cut(s, " seed ")
 	if seeded {
-		n, err := strconv.ParseUint(print, 16, 64)
+		n, err := strconv.ParseUint(seed, 16, 64)
 		if err != nil {
 			return scheme, fmt.Errorf("%w: a sketch is of the scheme %.80q", ErrLayout, s)
 		}
