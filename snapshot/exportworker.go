@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -149,23 +150,26 @@ func (w *worker) finish(j job, err error) {
 
 	if err != nil {
 		e.log.Warn("hotcount/snapshot: sink failed", "sink", stats.Name, "writer", writer, "seq", seq, "terminal", IsTerminal(err), "error", err)
-		return
 	}
 	if handed {
 		e.handedOn(writer)
 	}
-	if j.b != nil {
+	if err == nil && j.b != nil {
 		e.acknowledge()
 	}
 }
 
-// book changes the worker's state and reports whether all sinks now hold a
-// snapshot of an earlier writer. The caller holds e.mu.
+// book changes the worker's state and reports whether all sinks are now done
+// with a snapshot from Prior. The caller holds e.mu.
 func (w *worker) book(j job, err error) (handed bool) {
 	w.stats.Writing = time.Time{}
 	w.stats.Writes++
 	w.stats.Err = err
-	if err != nil {
+	switch {
+	case err == nil:
+	case j.b == nil && errors.Is(err, ErrTooLate): // the sink has what it ever will
+		w.stats.Failures++
+	default:
 		w.bookFailure(j, err)
 		return false
 	}
