@@ -132,13 +132,16 @@ func placeAt(t testing.TB, dsn string) *place {
 	return p
 }
 
-// connect returns a pool of connections that do not wait for the disk.
+// connect returns a pool of connections that, but in benchmarks, do not wait for
+// the disk.
 func (p *place) connect(change func(*pgxpool.Config)) *pgxpool.Pool {
 	p.t.Helper()
 	c, err := pgxpool.ParseConfig(p.dsn)
 	require.NoError(p.t, err)
 	c.MaxConns = 8
-	c.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	if _, bench := p.t.(*testing.B); !bench {
+		c.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	}
 	change(c)
 	pool, err := pgxpool.NewWithConfig(p.t.Context(), c)
 	require.NoError(p.t, err)

@@ -13,57 +13,98 @@ import (
 // matter, and few enough for the server to hold them in memory.
 const chunk = 10_000
 
+// idCache has ids of series that flushes of one source have read. Series are
+// never deleted, so the ids hold as long as the server has the flush that read
+// them, which the mark of its last one tells. A server that was restored may give
+// the same ids to other series.
+type idCache struct {
+	mark  snapshot.Mark // of the last flush that is held
+	held  map[snapshot.Key]int64
+	tried map[snapshot.Key]int64 // read by the flush that has begun since
+}
+
+// spareIDs is how many more ids than needed may be kept: those of series that
+// the engine has let go.
+const spareIDs = 10_000
+
+// settle takes note of a standing, and of the mark that has been tried.
+func (c *idCache) settle(st, tried snapshot.Mark) {
+	if st == tried && !tried.IsZero() {
+		c.hold(tried)
+	}
+	if st != c.mark {
+		c.mark, c.held = st, nil
+	}
+	c.tried = make(map[snapshot.Key]int64)
+}
+
+// hold says that the flush of this mark is held.
+func (c *idCache) hold(mark snapshot.Mark) {
+	if c.held == nil {
+		c.held = make(map[snapshot.Key]int64, len(c.tried))
+	}
+	for key, id := range c.tried {
+		c.held[key] = id
+	}
+	c.mark, c.tried = mark, nil
+}
+
+// shrink forgets all if that is far more than n.
+func (c *idCache) shrink(n int) {
+	if len(c.held) > 2*n+spareIDs {
+		c.mark, c.held = snapshot.Mark{}, nil
+	}
+}
+
+func (c *idCache) id(key snapshot.Key) (id int64, ok bool) {
+	if id, ok = c.held[key]; !ok {
+		id, ok = c.tried[key]
+	}
+	return id, ok
+}
+
 // A named is a series with its text form.
 type named struct {
 	text string
 	key  snapshot.Key
 }
 
-// intern returns the ids of the series of these rows, in their order, and gives
-// new ones to series that have none. Locks on new series are taken in the order
-// of the text forms.
-func (k *Sink) intern(ctx context.Context, tx pgx.Tx, rows []snapshot.Row, sketches []snapshot.Uniques, buckets []bucket) ([]int64, error) {
-	all := make([]named, 0, len(rows)+len(sketches)+len(buckets))
-	add := func(key snapshot.Key) {
-		if n := len(all); n > 0 && all[n-1].key == key {
-			all = append(all, all[n-1])
-			return
+// unknown returns which of keys have no id yet, by their text form.
+func (c *idCache) unknown(keys []snapshot.Key) (unknown []named) {
+	for _, key := range keys {
+		if _, ok := c.id(key); !ok {
+			c.tried[key] = 0
+			unknown = append(unknown, named{key.String(), key})
 		}
-		all = append(all, named{key.String(), key})
 	}
-	for _, r := range rows {
-		add(r.Key)
-	}
-	for _, u := range sketches {
-		add(u.Key)
-	}
-	for _, b := range buckets {
-		add(b.key)
-	}
+	slices.SortFunc(unknown, func(a, b named) int { return strings.Compare(a.text, b.text) })
+	return unknown
+}
 
-	distinct := slices.Clone(all)
-	slices.SortFunc(distinct, func(a, b named) int { return strings.Compare(a.text, b.text) })
-	distinct = slices.CompactFunc(distinct, func(a, b named) bool { return a.text == b.text })
-	byText := make(map[string]int64, len(distinct))
-	missing, err := k.lookUp(ctx, tx, distinct, byText)
-	if err == nil && len(missing) > 0 {
-		if err = k.make(ctx, tx, missing); err == nil {
-			_, err = k.lookUp(ctx, tx, missing, byText)
+// intern returns the ids of the series of these keys, and gives new ones to
+// series that have none. Locks on new series are taken in the order of the text
+// forms.
+func (k *Sink) intern(ctx context.Context, tx pgx.Tx, c *idCache, keys []snapshot.Key) ([]int64, error) {
+	if unknown := c.unknown(keys); len(unknown) > 0 {
+		missing, err := k.lookUp(ctx, tx, c, unknown)
+		if err == nil && len(missing) > 0 {
+			if err = k.make(ctx, tx, missing); err == nil {
+				_, err = k.lookUp(ctx, tx, c, missing)
+			}
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(all))
-	for i, n := range all {
-		ids[i] = byText[n.text]
+	ids := make([]int64, len(keys))
+	for i, key := range keys {
+		ids[i], _ = c.id(key)
 	}
 	return ids, nil
 }
 
-// lookUp puts the ids of series into byText, and returns the series that have
-// none.
-func (k *Sink) lookUp(ctx context.Context, tx pgx.Tx, series []named, byText map[string]int64) (missing []named, err error) {
+// lookUp reads the ids of series, and returns the series that have none.
+func (k *Sink) lookUp(ctx context.Context, tx pgx.Tx, c *idCache, series []named) (missing []named, err error) {
 	sql := k.q.text(`
 		SELECT coalesce(s.id, 0)
 		FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, n)
@@ -74,10 +115,9 @@ func (k *Sink) lookUp(ctx context.Context, tx pgx.Tx, series []named, byText map
 		b.Queue(sql, texts(part)).Query(func(rows pgx.Rows) error {
 			ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 			for i, id := range ids {
+				c.tried[part[i].key] = id
 				if id == 0 {
 					missing = append(missing, part[i])
-				} else {
-					byText[part[i].text] = id
 				}
 			}
 			return err

@@ -14,11 +14,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// How it works. A flush is one transaction on one connection, in three trips:
+// How it works. A flush is one transaction on one connection:
 //
 //	┌ lock the writer's row in writers: its standing   (what is held, by whom)
 //	│   Mirror.Settle, Mirror.Pick                     (what is to be sent)
-//	├ ids of the series, in key order; new ones are made
+//	├ ids of series that are not known yet, in key order; new ones are made
 //	├ upserts of counters, uniques, buckets, and the new standing
 //	└ commit
 //
@@ -31,8 +31,9 @@ import (
 //     key; then rows that only this writer has. Nobody takes a second row of
 //     writers, except a roll-up, which does not wait for one. So there are no
 //     deadlocks.
-//  3. An id of a series is used in the transaction that read it, never later:
-//     a server that has been restored may have given it to another series.
+//  3. An id of a series is used in the transaction that read it, and later as
+//     long as the standing shows that the server has that transaction: one that
+//     has been restored may have given the id to another series.
 //  4. At most one roll-up runs at a time in a schema. It takes writers whose
 //     lease has run out by the server's clock; the zero writer, which no process
 //     has, gets their sums.
@@ -43,8 +44,8 @@ import (
 // a bytea, which sorts as Go strings do.
 //
 // Rejected: a temporary table filled by COPY, which bloats the catalog and needs
-// the privilege TEMP, and is no faster than arrays; ids in memory, see 3; hashes
-// for ids, as two series could have the same; a materialized view for totals,
+// the privilege TEMP, and is no faster than arrays; hashes for ids, as two series
+// could have the same; a materialized view for totals,
 // which only its owner may refresh.
 //
 // Limits: all rows that a snapshot changes are sent in one transaction. Ids of
@@ -104,7 +105,16 @@ type Sink struct {
 type source struct {
 	snapshot.Mirror
 	buckets bucketMirror
+	ids     idCache
 	written bool // the last Write of it ended well
+}
+
+// hold says that the tables hold s.
+func (f *source) hold(s *snapshot.Snapshot) {
+	f.ids.hold(f.Mark())
+	f.Hold(s)
+	f.buckets.hold()
+	f.ids.shrink(len(s.Counters) + len(s.Final) + len(s.Uniques) + len(s.Windows))
 }
 
 var _ snapshot.Sink = (*Sink)(nil)
@@ -196,8 +206,7 @@ func (k *Sink) write(ctx context.Context, from *source, s *snapshot.Snapshot) er
 		case err != nil:
 			return err
 		case step == snapshot.Send:
-			from.Hold(s)
-			from.buckets.hold()
+			from.hold(s)
 		}
 		if step != snapshot.Ask {
 			from.written = true
@@ -217,6 +226,7 @@ func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (s
 		if err != nil {
 			return err
 		}
+		from.ids.settle(st.Mark, from.Mark())
 		step, err = from.Settle(st)
 		from.buckets.settle(st, from.Writer())
 		if err != nil || step != snapshot.Send {
@@ -271,7 +281,7 @@ func (k *Sink) standing(ctx context.Context, tx pgx.Tx, w snapshot.WriterID) (sn
 func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Snapshot, st snapshot.Standing) error {
 	rows, sketches := from.Pick(s)
 	buckets := from.buckets.pick(s, from.Mark())
-	ids, err := k.intern(ctx, tx, rows, sketches, buckets)
+	ids, err := k.intern(ctx, tx, &from.ids, keysOf(rows, sketches, buckets))
 	if err != nil {
 		return err
 	}
@@ -283,4 +293,18 @@ func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Sn
 	p.buckets(buckets, ids[len(rows)+len(sketches):])
 	p.standing(st, from.Mark(), k.o.Lease)
 	return tx.SendBatch(ctx, &p.batch).Close()
+}
+
+func keysOf(rows []snapshot.Row, sketches []snapshot.Uniques, buckets []bucket) []snapshot.Key {
+	keys := make([]snapshot.Key, 0, len(rows)+len(sketches)+len(buckets))
+	for _, r := range rows {
+		keys = append(keys, r.Key)
+	}
+	for _, u := range sketches {
+		keys = append(keys, u.Key)
+	}
+	for _, b := range buckets {
+		keys = append(keys, b.key)
+	}
+	return keys
 }

@@ -102,7 +102,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 		put := func(r row) {
 			err := pgx.BeginTxFunc(t.Context(), p.pool, readCommitted, func(tx pgx.Tx) error {
 				rows := []snapshot.Row{{Key: a, Created: r.created, Value: r.value}}
-				ids, err := k.intern(t.Context(), tx, rows, nil, nil)
+				ids, err := k.intern(t.Context(), tx, &idCache{tried: map[snapshot.Key]int64{}}, []snapshot.Key{a})
 				require.NoError(t, err)
 				put := put{q: k.q, writer: writer, seq: r.seq}
 				put.counters(rows, ids)
