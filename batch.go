@@ -19,8 +19,7 @@ type batchAdd struct {
 }
 
 // batchScan is up to how many counters are searched by a scan. That many
-// entries are two or three cache lines, and walking them costs no more than one
-// map access.
+// entries are four cache lines, and walking them costs about one map access.
 const batchScan = 16
 
 // Inc collects an increment of c by one.

@@ -16,7 +16,7 @@ type OnceOptions struct {
 	Window time.Duration
 
 	// Capacity is how many ids are remembered at a time: size it for the
-	// ids that come within one Window. Each takes up to 100 bytes.
+	// ids that come within one Window. Each takes up to 80 bytes.
 	Capacity int
 }
 

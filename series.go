@@ -37,6 +37,8 @@ import (
 // hold while the caller holds the handle, costs each add a dependent load and
 // each series 16 bytes; dropping handles after a grace period loses adds.
 type series struct {
+	_ [pad32]byte
+
 	count  stripe.Counter
 	fam    *family
 	labels string // values in fam's label order, packed by snapshot.AppendValue
@@ -63,9 +65,13 @@ type more struct {
 
 // A series fills one 64-byte line and its size class, so that two counters made
 // one after the other and hammered by two cores share no line while they are
-// cold. The conversion fails to compile if it outgrows that; smaller, on 32-bit
-// machines, is fine.
-const _ = uint(64 - unsafe.Sizeof(series{}))
+// cold. This fails to compile if the size is another.
+const lineSize = 64
+
+var _ [lineSize]byte = [unsafe.Sizeof(series{})]byte{}
+
+// pad32 makes up for pointers of 4 bytes: 16 bytes less in all.
+const pad32 = 16 * (8 - unsafe.Sizeof(uintptr(0))) / 4
 
 // total returns the count of this run and those before it, since the series was
 // last retired.

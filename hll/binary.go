@@ -18,7 +18,8 @@ import (
 //	           uint32 number; uint32 last; uint32 bytes; the bytes
 //
 // The second list of keys is sorted, its bytes are the varints of the
-// differences. All keys are written there; both lists are read.
+// differences. All keys are written there; both lists are read. The first holds
+// no more than 2^precision.
 const (
 	binaryVersion = 2
 	binaryHeader  = 4
@@ -126,13 +127,17 @@ func decodeKeys(data []byte, p uint8) (*state, error) {
 	if uint64(len(rest)) < uint64(n)*uint32Bytes+listHeader {
 		return nil, fmt.Errorf("%w: %d bytes are too few for %d keys and a list", ErrFormat, len(rest), n)
 	}
-	unsorted, rest := rest[:n*uint32Bytes], rest[n*uint32Bytes:]
+	if n > 1<<p {
+		return nil, fmt.Errorf("%w: %d unsorted keys, at most %d are allowed", ErrFormat, n, 1<<p)
+	}
+	split := int(n) * uint32Bytes
+	unsorted, rest := rest[:split], rest[split:]
 	listed, last := binary.BigEndian.Uint32(rest), key(binary.BigEndian.Uint32(rest[uint32Bytes:]))
 	size, list := binary.BigEndian.Uint32(rest[2*uint32Bytes:]), rest[listHeader:]
 	if uint64(size) != uint64(len(list)) {
 		return nil, fmt.Errorf("%w: list of %d bytes, want %d", ErrFormat, len(list), size)
 	}
-	var keys []key
+	keys := make([]key, 0, int(n)+len(list))
 	for i := 0; i < len(unsorted); i += uint32Bytes {
 		keys = append(keys, key(binary.BigEndian.Uint32(unsorted[i:])))
 	}
@@ -140,7 +145,7 @@ func decodeKeys(data []byte, p uint8) (*state, error) {
 	for i := uint32(0); len(list) > 0; i++ {
 		delta, n := binary.Uvarint(list)
 		next := uint64(k) + delta
-		if n <= 0 || delta >= 1<<32 || next >= 1<<32 || delta == 0 && i > 0 {
+		if n <= 0 || n > 1 && list[n-1] == 0 || delta >= 1<<32 || next >= 1<<32 || delta == 0 && i > 0 {
 			return nil, fmt.Errorf("%w: bad difference to key %d of the list", ErrFormat, i)
 		}
 		k, list = key(next), list[n:]
@@ -154,7 +159,7 @@ func decodeKeys(data []byte, p uint8) (*state, error) {
 			return nil, fmt.Errorf("%w: %#08x is no key at precision %d", ErrFormat, uint32(k), p)
 		}
 	}
-	st := &state{p: p}
+	st := newState(p, len(keys))
 	for _, k := range keys {
 		st = st.withKey(k)
 	}

@@ -1,3 +1,63 @@
-// Package hll counts distinct elements, such as visitors, in little memory and
-// from any number of goroutines.
+// Package hll counts distinct elements, such as visitors or keys, in little
+// memory and from any number of goroutines: a HyperLogLog that is small and
+// nearly exact while it has seen little, and lock-free once it is large.
+//
+//	var s hll.Sketch // precision 14
+//	s.AddString(user)
+//	e := s.Estimate()
+//	fmt.Println(e.Count, e.Low, e.High)
+//
+// # Accuracy
+//
+// A sketch of precision p has 2^p registers. Its standard error is 1.04/√2^p,
+// 0.81 % at the default precision of 14. While it is small, which at precision
+// 14 it is up to 7,168 elements, it loses only elements whose hashes agree in
+// their first 25 bits: 0 of a hundred, about 0.4 of 5,000. An Estimate comes
+// with an interval, so that a caller need not know this.
+//
+// When a sketch turns large its estimate moves by as much as the standard
+// error. It is right in the mean on both sides. In large sketches it never falls
+// when an element is added, and in small ones neither.
+//
+// # Memory
+//
+// An empty sketch takes 32 bytes at the default precision, one of 100 elements
+// 1.2 KB, a large one 2^p bytes. See Sketch.Size.
+//
+// # Concurrency
+//
+// An Add to a large sketch is one atomic load when the element changes nothing,
+// which is nearly always, and a compare-and-swap otherwise. An Add to a small
+// sketch looks the element up without a lock, and takes a mutex to insert it if
+// it is new. That happens at most 7,168 times in the life of a sketch of
+// precision 14. The longest wait for it is for another Add that moves all
+// elements into a bigger table or into registers.
+//
+// Readers hold up no Add, and hold what every Add that returned before they
+// began has counted. They may also hold some that run meanwhile. While Adds
+// go on, a result need not be the state of any one instant.
+//
+// # Union
+//
+// Sketches of parts merge into the sketch of the whole, with no loss: register
+// for register, the result is the one that would have seen all elements. The
+// parts must hash alike, which Scheme tells and Merge checks.
+//
+// # Encodings
+//
+// AppendBinary and UnmarshalBinary speak the format of
+// github.com/axiomhq/hyperloglog, version 2, small or large. AppendRedis and
+// ParseRedis speak that of Redis' PFADD, PFCOUNT and PFMERGE, AppendPostgres
+// that of the PostgreSQL extension hll. None of the three holds the Scheme.
+// Whoever stores an encoding stores the Scheme beside it and compares before
+// decoding; otherwise the same element, hashed in two ways, is counted twice.
+//
+// # Elements from strangers
+//
+// Whoever chooses elements and knows the hash can choose them so that the
+// estimate is far too high, or stays where it is. A seed keeps others from
+// precomputing such elements, as long as they can neither guess it nor watch
+// estimates change. It does not make XXH64 a keyed hash in the cryptographic
+// sense: elements that collide whatever the seed can be built. Where that
+// matters, hash with a keyed function such as SipHash and call AddHash.
 package hll

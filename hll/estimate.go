@@ -27,6 +27,8 @@ func (s *Sketch) EstimateAt(sigma float64) Estimate {
 	if !(sigma > 0) {
 		sigma = 0
 	}
+	const infinite = 1 << 32 // as good as, but 0 when times 0
+	sigma = min(sigma, infinite)
 	st := s.current()
 	if st.regs == nil {
 		return estimateKeys(st.len(), sigma)
@@ -55,7 +57,12 @@ func estimateRegisters(h *histogram, p uint8, sigma float64) Estimate {
 	if n == 0 {
 		return Estimate{}
 	}
-	err := sigma * standardError(n, m)
+	err := standardError(n, m)
+	// The raw estimate is a reciprocal, and the mean of a reciprocal exceeds
+	// the reciprocal of the mean by the relative variance. Without this, a
+	// sketch of 16 registers would count 7 % too much.
+	n /= 1 + err*err
+	err *= sigma
 	e := Estimate{
 		Count: clampUint64(n + 0.5),
 		Low:   clampUint64(n / math.Exp(err)),

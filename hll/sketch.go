@@ -1,5 +1,53 @@
 package hll
 
+// How a sketch works inside.
+//
+// # Terms
+//
+// A hash has 64 bits. Its first p choose one of 2^p registers; rho is the number
+// of zeros that follow, plus one. A register holds the greatest rho it has seen.
+// A key is what is left of a hash in a small sketch: its first 25 bits, and
+// the rho after them where they do not reach as far as the register's.
+//
+//	Sketch ── state ─┬─ keySet ─┬─ table    32-bit slots     up to 1,536 keys
+//	                 │  (small) └─ packed   16-bit slots     up to 7/16 * 2^p
+//	                 └─ registers (large)   2^p bytes
+//
+// A state never changes its kind or its size. To grow, a bigger one is filled
+// and takes its place.
+//
+// # Invariants
+//
+//  1. Only the holder of the mutex inserts a key or replaces the state. So no
+//     key is inserted into a state that has been replaced, and the switch to
+//     registers, which copies the keys under the mutex, misses none. An Add
+//     that loaded an old state, and does not find its element there, takes the
+//     mutex and looks at the state of then.
+//  2. Slots go from empty to a key and no further, registers only grow. So
+//     whoever reads sees each of them as it was at some time since the read
+//     began, and none of an Add that returned before is missing.
+//  3. A key is counted before it can be found. So an Add that finds its
+//     element, which another is just inserting, may return at once.
+//  4. The state depends on the set of keys alone: it is small if and only if
+//     there are at most smallMax of them and nothing large was merged in.
+//
+// # Choices
+//
+// smallMax is where the keys would take more room than the registers. A sorted
+// and compressed list, as in axiomhq/hyperloglog, takes no less but cannot be
+// read while it is written. A lock-free insert would gain little, as a small
+// sketch sees at most smallMax of them; it would have to freeze slots to move
+// them. Six-bit registers would save a fifth or a quarter of a large sketch, for
+// a division or registers across words at each Add. Maximum likelihood was
+// within 0.3 % of the improved raw estimator's error at precisions 4 and 8.
+//
+// # Limits
+//
+// Hashes that are not spread evenly cost memory in a small sketch, up to five
+// times that of the registers, and accuracy in any. A goroutine that loses the
+// processor while it holds the mutex holds up the Adds of new elements to that
+// one small sketch.
+
 import (
 	"fmt"
 	"math/bits"
@@ -137,7 +185,7 @@ func (s *Sketch) Reset() {
 func (s *Sketch) Clone() *Sketch {
 	c := &Sketch{hash: s.hash, seed: s.seed}
 	from := s.current()
-	c.state.Store((&state{p: from.p}).union(from))
+	c.state.Store(newState(from.p, from.len()).union(from))
 	return c
 }
 

@@ -14,6 +14,17 @@ type state struct {
 // to insert into and no registers to raise.
 var emptyState = state{p: DefaultPrecision}
 
+// newState returns an empty state that need not grow for n keys.
+func newState(p uint8, n int) *state {
+	switch {
+	case n == 0:
+		return &state{p: p}
+	case n > smallMax(p):
+		return &state{p: p, regs: newRegisters(p)}
+	}
+	return &state{p: p, keys: newKeySet(n)}
+}
+
 // count counts h and returns true, unless st is small and does not have it.
 func (st *state) count(h uint64) bool {
 	if st.regs != nil {
@@ -34,12 +45,10 @@ func (st *state) withKey(k key) *state {
 		return st
 	case st.len() == smallMax(st.p):
 		return st.large().withKey(k)
+	case st.keys == nil:
+		return newState(st.p, 1).withKey(k)
 	}
-	keys := newKeySet(1)
-	if st.keys != nil {
-		keys = st.keys.bigger()
-	}
-	return &state{p: st.p, keys: keys.with(k)}
+	return &state{p: st.p, keys: st.keys.bigger().with(k)}
 }
 
 // large returns st with registers.

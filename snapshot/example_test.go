@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -128,6 +129,7 @@ func ExampleUnflushedError() {
 		Source: &counted{writer: snapshot.NewWriterID()},
 		Sinks:  []snapshot.Sink{unreachable{}},
 		Every:  time.Hour,
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		fmt.Println(err)

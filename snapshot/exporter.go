@@ -15,11 +15,11 @@ import (
 // How it works. One goroutine, the loop, takes snapshots; one goroutine per
 // sink, a worker, writes them.
 //
-//	          take             newest             write
-//	Source ─────────▶ loop ─────────▶ worker 1 ─────────▶ Sink 1
-//	   ▲                      │
-//	   │                      └──────▶ worker 2 ─────────▶ Sink 2
-//	   └── Acknowledge(least seq that all sinks hold) ◀──┘
+//	         Snapshot                         Write
+//	Source ──────────▶ loop ──▶ newest ──┬──▶ worker ──▶ Sink
+//	   ▲                                 └──▶ worker ──▶ Sink
+//	   └──────────── Acknowledge ◀────────────┘
+//	         the least seq that all sinks hold
 //
 // There is no queue. The loop replaces newest; a worker that becomes free
 // writes newest if its sink does not hold it yet. A slow or failing sink so
@@ -52,7 +52,8 @@ type ExporterOptions struct {
 	Prior    []*Snapshot
 	HandedOn func(WriterID)
 
-	// Logger gets failures and recoveries. nil means none.
+	// Logger gets the failures of sinks and of the Source. nil means
+	// slog.Default().
 	Logger *slog.Logger
 }
 
@@ -92,7 +93,7 @@ type Exporter struct {
 	free    []*buffer
 	changed chan struct{} // closed and replaced when a worker's state changes
 	prior   []*Snapshot   // each nil once all sinks hold it
-	handed  []int         // per Prior, the number of sinks that are done with it
+	handed  []int         // per prior, the number of sinks that are done with it
 
 	ackMu sync.Mutex
 	acked uint64 // what the Source has been told, under ackMu
@@ -129,8 +130,10 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 		o.Timeout = defaultTimeout
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = slog.Default()
 	}
+	prior := slices.Clone(o.Prior)
+	o.Prior = nil // what has been handed on is let go
 	e := &Exporter{
 		o:       o,
 		log:     o.Logger,
@@ -138,8 +141,8 @@ func NewExporter(o ExporterOptions) (*Exporter, error) {
 		stop:    make(chan struct{}),
 		closed:  make(chan struct{}),
 		changed: make(chan struct{}),
-		prior:   slices.Clone(o.Prior),
-		handed:  make([]int, len(o.Prior)),
+		prior:   prior,
+		handed:  make([]int, len(prior)),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.addWorkers(o.Sinks)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -221,6 +222,7 @@ func runModel(t *testing.T, seed uint64) {
 		Timeout:  5 * time.Second,
 		Prior:    []*Snapshot{{Writer: WriterID{2}, Seq: 7}, {Writer: WriterID{3}, Seq: 1}},
 		HandedOn: m.handedOn,
+		Logger:   slog.New(slog.DiscardHandler),
 	}
 	for _, s := range m.sinks {
 		o.Sinks = append(o.Sinks, s)

@@ -63,6 +63,9 @@ func exporting(t *testing.T, o ExporterOptions, f func(t *testing.T, e *Exporter
 	synctest.Test(t, func(t *testing.T) {
 		var src tally
 		o.Source = &src
+		if o.Logger == nil {
+			o.Logger = slog.New(slog.DiscardHandler)
+		}
 		e, err := NewExporter(o)
 		require.NoError(t, err)
 		f(t, e, &src)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
 	"time"
@@ -116,13 +117,18 @@ func (w *worker) write(s *Snapshot) error {
 	return contain(func() error { return w.sink.Write(ctx, s) })
 }
 
-// A panicError is a panic turned into an error, with its stack.
+// A panicError is a panic turned into an error.
 type panicError struct {
 	value any
 	stack []byte
 }
 
-func (p *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", p.value, p.stack) }
+func (p *panicError) Error() string { return fmt.Sprint("panic: ", p.value) }
+
+// LogValue adds the stack, which would be too much for a message.
+func (p *panicError) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("panic", fmt.Sprint(p.value)), slog.String("stack", string(p.stack)))
+}
 
 // contain calls f and turns a panic in it into an error.
 func contain(f func() error) (err error) {
@@ -149,6 +155,9 @@ func (w *worker) finish(j job, err error) {
 	e.mu.Unlock()
 
 	if err != nil {
+		if e.ctx.Err() != nil {
+			return // Close has cut the write off, and says itself what that left
+		}
 		e.log.Warn("hotcount/snapshot: sink failed", "sink", stats.Name, "writer", writer, "seq", seq, "terminal", IsTerminal(err), "error", err)
 	}
 	if handed {
@@ -160,7 +169,7 @@ func (w *worker) finish(j job, err error) {
 }
 
 // book changes the worker's state and reports whether all sinks are now done
-// with a snapshot from Prior. The caller holds e.mu.
+// with a snapshot of an earlier writer. The caller holds e.mu.
 func (w *worker) book(j job, err error) (handed bool) {
 	w.stats.Writing = time.Time{}
 	w.stats.Writes++

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/hotcount/hotcount/hll"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -114,7 +113,7 @@ func simulate(t *testing.T, transactional bool, seed uint64) {
 func TestMirrorSendsWhatChanged(t *testing.T) {
 	keys := simKeys(t)
 	s := &Snapshot{Writer: NewWriterID(), Seq: 1, Counters: []Counter{{keys[0], 1, 5}, {keys[1], 1, 7}}}
-	s.Uniques = []Uniques{{keys[2], 1, hll.Scheme{}, []byte("x")}}
+	s.Uniques = []Uniques{{Key: keys[2], Created: 1, Sketch: []byte("x")}}
 	var m Mirror
 	send := func() ([]Row, []Uniques) {
 		t.Helper()

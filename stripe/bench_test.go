@@ -96,24 +96,46 @@ const totalEvery = 100 * time.Millisecond
 // what a busy counter sees in a second.
 const localLimit = 1000
 
+// BenchmarkCold is one goroutine on a counter that nobody else writes.
+func BenchmarkCold(b *testing.B) {
+	b.Run("impl=atomic", func(b *testing.B) {
+		a := &new(alone[atomic.Int64]).v
+		for b.Loop() {
+			a.Add(1)
+		}
+	})
+	b.Run("impl=counter", func(b *testing.B) {
+		c := &new(alone[Counter]).v
+		for b.Loop() {
+			c.Add(1)
+		}
+	})
+	b.Run("impl=local", func(b *testing.B) {
+		l := new(Counter).Local(localLimit)
+		for b.Loop() {
+			l.Add(1)
+		}
+	})
+}
+
 // BenchmarkAdd is one counter under one goroutine for each P.
 func BenchmarkAdd(b *testing.B) {
 	for _, a := range adders {
 		b.Run("impl="+a.name, func(b *testing.B) {
 			loop := a.make()
-			parallel(b, loop)
+			parallel(b.N, loop)
 		})
 	}
 }
 
-// parallel runs loop b.N times in all, on a goroutine for each P. It does what
+// parallel runs loop total times in all, on a goroutine for each P. It does what
 // b.RunParallel does without a call after each add, which would cost as much
 // as the add.
-func parallel(b *testing.B, loop func(n int)) {
+func parallel(total int, loop func(n int)) {
 	procs := runtime.GOMAXPROCS(0)
 	var wg sync.WaitGroup
 	for p := range procs {
-		wg.Go(func() { loop((b.N + p) / procs) })
+		wg.Go(func() { loop((total + p) / procs) })
 	}
 	wg.Wait()
 }
@@ -151,7 +173,7 @@ func BenchmarkChurn(b *testing.B) {
 func BenchmarkGroup(b *testing.B) {
 	b.Run("impl=group", func(b *testing.B) {
 		g := NewGroup(4)
-		parallel(b, func(n int) {
+		parallel(b.N, func(n int) {
 			for range n {
 				g.Add(1, 2, 3, 4)
 			}
@@ -162,7 +184,7 @@ func BenchmarkGroup(b *testing.B) {
 		for i := range cs {
 			cs[i] = mustNew(Options{Pick: PerP})
 		}
-		parallel(b, func(n int) {
+		parallel(b.N, func(n int) {
 			for range n {
 				for i, c := range cs {
 					c.Add(int64(i + 1))
@@ -172,7 +194,7 @@ func BenchmarkGroup(b *testing.B) {
 	})
 	b.Run("impl=atomics", func(b *testing.B) {
 		a := new(alone[[4]atomic.Int64])
-		parallel(b, func(n int) {
+		parallel(b.N, func(n int) {
 			for range n {
 				for i := range a.v {
 					a.v[i].Add(int64(i + 1))

@@ -47,10 +47,9 @@
 //
 // Adding to a counter costs the same with a window and without. Adding to
 // Uniques, Max and Min costs one atomic load more than adding to what is in
-// them. No add reads a clock, blocks or allocates, except Events' first one of
-// a bucket.
+// them. No add reads a clock, except Events' first one of a bucket.
 //
-// A tick reads every source once. A busy ring takes 16 bytes a bucket, 3.5 KB
+// A tick reads every source once. A busy ring takes 16 bytes a bucket, 4 KB
 // for the default ladder; one that is idle takes no more memory as time goes
 // by. [SamplerStats] shows what all windows of a sampler cost together.
 package window

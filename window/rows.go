@@ -16,9 +16,10 @@ var (
 )
 
 // A Row is some of a window as plain data, for a snapshot: what was added in
-// Width, beginning when the wall clock showed Start. Idle buckets that follow
-// one another are one row. Rows of one resolution are listed oldest first;
-// where one does not begin at the end of the one before, nobody watched.
+// Width, beginning when the wall clock showed Start, which is when a tick was
+// due and a little after. Idle buckets that follow one another are one row. Rows
+// of one resolution are listed oldest first; where one does not begin at the end
+// of the one before, nobody watched.
 type Row struct {
 	Resolution time.Duration
 	Start      int64 // Unix nanoseconds

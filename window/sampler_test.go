@@ -281,7 +281,7 @@ func TestSeats(t *testing.T) {
 }
 
 // synctestYield lets the goroutines of the bubble run until they block.
-func synctestYield() { time.Sleep(1) }
+func synctestYield() { time.Sleep(time.Nanosecond) }
 
 // TestTracks checks that a resolution ticks as long as it has windows, and that
 // ticks are multiples of it on the wall clock.

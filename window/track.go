@@ -131,9 +131,9 @@ func sampleOne(w sampled, at int64) (ok bool) {
 
 // floorMod is a mod m in 0..m-1, for m > 0.
 func floorMod(a, m int64) int64 {
-	if r := a % m; r < 0 {
-		return r + m
-	} else {
-		return r
+	r := a % m
+	if r < 0 {
+		r += m
 	}
+	return r
 }

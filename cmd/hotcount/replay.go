@@ -63,6 +63,7 @@ func replayVerb(ctx context.Context, s streams, v verb, args []string) error {
 	var verifyErr error
 	if *verify {
 		verification := replay.Verify(replay.OfThisRun(e), exact.Counts())
+		verification.Clients = replay.CheckClients(report, exact)
 		report.Verification, verifyErr = &verification, verification.Err()
 	}
 	write := report.WriteTable

@@ -227,3 +227,23 @@ func TestInspect(t *testing.T) {
 	_, _, err = Load(filepath.Join(dir, "nowhere"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+func TestDamagedFilesOfOneNameAreAllKept(t *testing.T) {
+	dir := t.TempDir()
+	w := snapshot.NewWriterID()
+	live(t, Options{Dir: dir}, func(k *Sink) { write(t, k, state(t, w, 1, 10)) })
+	name := fileName(w, 2)
+	for _, content := range []string{"first", "second", "third"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), fileMode))
+		live(t, Options{Dir: dir}, func(k *Sink) { require.Len(t, k.Damaged(), 1) })
+	}
+	var kept []string
+	for _, n := range names(t, dir) {
+		data, err := os.ReadFile(filepath.Join(dir, n))
+		require.NoError(t, err)
+		if n != fileName(w, 1) {
+			kept = append(kept, string(data))
+		}
+	}
+	require.ElementsMatch(t, []string{"first", "second", "third"}, kept)
+}

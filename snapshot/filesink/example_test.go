@@ -96,7 +96,7 @@ func ExampleInspect() {
 			fmt.Println(f.Kind, "seq", f.Seq, "counts:", f.Counts, "error:", f.Err)
 		}
 	}
-	// Output:
+	// Unordered output:
 	// lifetime total: 1
 	// lifetime total: 21
 	// base seq 1 counts: true error: <nil>

@@ -78,7 +78,8 @@ type Options struct {
 const defaultKeep = 3
 
 // A Sink keeps snapshots in a directory. Its methods may be called from any
-// number of goroutines; they run one at a time.
+// number of goroutines; they run one at a time, so each may take as long as the
+// one before it.
 type Sink struct {
 	keep    int
 	keepFor time.Duration
@@ -98,7 +99,15 @@ type Sink struct {
 	damaged  []Damage
 }
 
-// Open locks the directory and restores what is in it.
+var _ snapshot.Sink = (*Sink)(nil)
+
+// Open locks the directory and restores what is in it. It reads one file a
+// writer whole, older generations only if that is damaged.
+//
+// The error wraps ErrLocked if another Sink is open on the directory,
+// ErrUnreadable if counts would be missing, and snapshot.ErrVersion if a newer
+// program has written there. After any error the directory is unchanged, but
+// that damaged files may have been set aside for which there are older ones.
 func Open(o Options) (*Sink, error) {
 	if o.Keep < 0 || o.KeepFor < 0 {
 		return nil, fmt.Errorf("hotcount/filesink: Options: negative Keep %d or KeepFor %v", o.Keep, o.KeepFor)
@@ -176,7 +185,15 @@ func (k *Sink) Damaged() []Damage {
 	return slices.Clone(k.damaged)
 }
 
-// Write makes s durable. See snapshot.Sink.
+// String returns "filesink", the sink's name in logs and health series.
+func (k *Sink) String() string { return "filesink" }
+
+// Write makes s durable: it has been fsynced, and so has its name, when Write
+// returns nil. It takes the time of encoding it, two fsyncs and a rename.
+//
+// It keeps snapshots of any writer, those of earlier ones too. The error is
+// terminal (see snapshot.IsTerminal) if the writer has been folded at an earlier
+// seq: its rows are part of a sum that cannot be taken apart.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -200,29 +217,26 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	if s.Seq <= l.newest {
 		return nil
 	}
+	restored := k.dead[s.Writer] // by us, while someone has kept a newer one
+	if restored != nil {
+		l.resume(restored, k.interner)
+	}
 	l.observe(s, k.interner)
 	whole := *s
 	whole.Retired = l.retired.rows
 	if err := k.put(ctx, &whole); err != nil {
 		return err
 	}
+	if restored != nil {
+		again, err := readFile(k.fs, fileName(s.Writer, s.Seq))
+		if err != nil {
+			return fmt.Errorf("hotcount/filesink: read back: %w", err)
+		}
+		k.dead[s.Writer] = again
+	}
 	l.newest = s.Seq
 	l.generations = append(l.generations, generation{s.Seq, time.Now()})
 	k.prune(s.Writer, l, k.keep, k.keepFor)
-	return k.refresh(s.Writer, s.Seq)
-}
-
-// refresh replaces the restored snapshot of an earlier writer, if w is one, that
-// another sink knew a newer one of.
-func (k *Sink) refresh(w snapshot.WriterID, seq uint64) error {
-	if _, ok := k.dead[w]; !ok {
-		return nil
-	}
-	s, err := readFile(k.fs, fileName(w, seq))
-	if err != nil {
-		return fmt.Errorf("hotcount/filesink: read back: %w", err)
-	}
-	k.dead[w] = s
 	return nil
 }
 

@@ -85,7 +85,8 @@ func (k *Sink) Fold(writers ...snapshot.WriterID) error {
 // sum returns the base that sums up these snapshots.
 func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 	next := &snapshot.Snapshot{Seq: k.baseSeq + 1, Folded: k.listed()}
-	var counters sums
+	most := slices.MaxFunc(parts, func(a, b *snapshot.Snapshot) int { return len(a.Counters) - len(b.Counters) })
+	counters := sums{at: make(map[snapshot.Key]int, len(most.Counters))}
 	var uniques uniqueSums
 	var windows newestWindows
 	for i, s := range parts {

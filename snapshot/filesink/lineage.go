@@ -30,14 +30,13 @@ type finalRow struct {
 	created int64
 }
 
-// newLineage goes on from a restored snapshot.
-func newLineage(s *snapshot.Snapshot, in *interner) *lineage {
-	l := &lineage{newest: s.Seq}
+// resume takes up a lineage from its newest snapshot, read from its file.
+func (l *lineage) resume(s *snapshot.Snapshot, in *interner) {
+	l.final, l.retired = nil, sums{}
 	l.observe(s, in)
 	for _, c := range s.Retired {
 		l.retired.add(in.counter(c))
 	}
-	return l
 }
 
 // newestFile returns the seq of the newest file, 0 if there is none.

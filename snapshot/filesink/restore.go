@@ -24,7 +24,8 @@ type Damage struct {
 type listing struct {
 	generations map[snapshot.WriterID][]generation // by rising seq
 	temps       []string
-	lastBase    uint64 // the greatest seq of any base file, damaged ones too
+	taken       map[string]bool // all names
+	lastBase    uint64          // the greatest seq of any base file, damaged ones too
 }
 
 func list(fs filesystem) (listing, error) {
@@ -32,8 +33,9 @@ func list(fs filesystem) (listing, error) {
 	if err != nil {
 		return listing{}, fmt.Errorf("hotcount/filesink: list directory: %w", err)
 	}
-	l := listing{generations: map[snapshot.WriterID][]generation{}}
+	l := listing{generations: map[snapshot.WriterID][]generation{}, taken: map[string]bool{}}
 	for _, e := range entries {
+		l.taken[e.name] = true
 		if !e.regular {
 			continue
 		}
@@ -136,13 +138,8 @@ func (k *Sink) restore(startOver bool) error {
 	if len(c.lost) > 0 && !startOver {
 		return unreadable(c)
 	}
-	for _, d := range c.damaged {
-		k.log.Warn("hotcount/filesink: damaged snapshot set aside", "file", d.Name, "error", d.Err)
-		if err := k.fs.Rename(d.Name, d.Name+damagedSuffix); err != nil {
-			return fmt.Errorf("hotcount/filesink: set aside %s: %w", d.Name, err)
-		}
-		w, seq, _ := parseName(d.Name)
-		l.generations[w] = slices.DeleteFunc(l.generations[w], func(g generation) bool { return g.seq == seq })
+	if err := k.setAside(l, c.damaged); err != nil {
+		return err
 	}
 	for _, t := range l.temps {
 		if err := k.fs.Remove(t); err != nil {
@@ -150,6 +147,29 @@ func (k *Sink) restore(startOver bool) error {
 		}
 	}
 	k.adopt(l, c)
+	return nil
+}
+
+// setAside renames damaged files and takes them off the listing.
+func (k *Sink) setAside(l listing, damaged []Damage) error {
+	if len(damaged) == 0 {
+		return nil
+	}
+	for _, d := range damaged {
+		aside := d.Name + damagedSuffix
+		for l.taken[aside] {
+			aside += damagedSuffix
+		}
+		if err := k.fs.Rename(d.Name, aside); err != nil {
+			return fmt.Errorf("hotcount/filesink: set aside %s: %w", d.Name, err)
+		}
+		k.log.Warn("hotcount/filesink: damaged snapshot set aside", "file", aside, "error", d.Err)
+		w, seq, _ := parseName(d.Name)
+		l.generations[w] = slices.DeleteFunc(l.generations[w], func(g generation) bool { return g.seq == seq })
+	}
+	if err := k.fs.Sync(); err != nil {
+		return fmt.Errorf("hotcount/filesink: sync directory: %w", err)
+	}
 	return nil
 }
 
@@ -169,7 +189,7 @@ func (k *Sink) adopt(l listing, c contents) {
 	k.damaged = c.damaged
 	for _, s := range c.writers {
 		k.dead[s.Writer] = s
-		k.lineages[s.Writer] = newLineage(s, k.interner)
+		k.lineages[s.Writer] = &lineage{newest: s.Seq}
 	}
 	if c.base != nil {
 		for _, f := range c.base.Folded {

@@ -239,13 +239,13 @@ func isToken(s []byte) bool {
 // cutStatus reads `status ` and returns what follows.
 func (r *Record) cutStatus(s []byte) (rest []byte, ok bool) {
 	switch {
+	case len(s) >= 2 && s[0] == '-' && s[1] == ' ':
+		r.Status = NoStatus
+		return s[2:], true
 	case len(s) >= 4 && s[3] == ' ':
 		hundreds := int(s[0] - '0')
 		r.Status = hundreds*100 + two(s[1], s[2])
 		return s[4:], hundreds <= 9 && r.Status <= 999
-	case len(s) >= 2 && s[0] == '-' && s[1] == ' ':
-		r.Status = NoStatus
-		return s[2:], true
 	}
 	return nil, false
 }

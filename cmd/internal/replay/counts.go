@@ -15,7 +15,7 @@ var families = []string{linesTotal, malformedTotal, bytesTotal, statusTotal, met
 
 // Limits returns limits for an engine that counts up to n paths one by one.
 func Limits(n int64) hotcount.Limits {
-	return hotcount.Limits{FamilySeries: n, Series: n * int64(len(families))}
+	return hotcount.Limits{FamilySeries: n, Series: n * int64(len(families)+2)} // and two of uniques
 }
 
 // overflowLabel is the one label of an engine's overflow series.
@@ -76,6 +76,8 @@ type Verification struct {
 	Series      int      `json:"series"`                // that were compared
 	Different   int      `json:"different"`             // of them
 	Differences []string `json:"differences,omitempty"` // the first few, in words
+
+	Clients *ClientsError `json:"unique_clients,omitempty"` // nil when earlier runs are part of the estimate
 }
 
 // maxDifferences is how many differences are put in words.

@@ -17,6 +17,8 @@ type Exact struct {
 	statuses        map[int]*int64
 	methods, byPath map[string]*int64
 	hours           map[int64]*int64
+	clients         map[string]struct{}
+	clientsByHour   map[int64]map[string]struct{}
 }
 
 // NewExact returns an Exact that has counted nothing.
@@ -26,6 +28,9 @@ func NewExact() *Exact {
 		methods:  make(map[string]*int64),
 		byPath:   make(map[string]*int64),
 		hours:    make(map[int64]*int64),
+
+		clients:       make(map[string]struct{}),
+		clientsByHour: make(map[int64]map[string]struct{}),
 	}
 }
 
@@ -44,7 +49,13 @@ func (e *Exact) line(r *accesslog.Record) {
 	increment(e.statuses, r.Status)
 	incrementBytes(e.methods, methodOf(r))
 	incrementBytes(e.byPath, pathOf(r))
-	increment(e.hours, hourOf(r))
+	hour := hourOf(r)
+	increment(e.hours, hour)
+	insert(e.clients, r.Client)
+	if e.clientsByHour[hour] == nil {
+		e.clientsByHour[hour] = make(map[string]struct{})
+	}
+	insert(e.clientsByHour[hour], r.Client)
 }
 
 func (e *Exact) flush() {}
@@ -65,6 +76,12 @@ func incrementBytes(m map[string]*int64, key []byte) {
 		m[string(key)] = n
 	}
 	*n++
+}
+
+func insert(set map[string]struct{}, element []byte) {
+	if _, ok := set[string(element)]; !ok { // no string is made for this
+		set[string(element)] = struct{}{}
+	}
 }
 
 // Counts returns what was counted. Nothing may be counting meanwhile.

@@ -19,6 +19,7 @@ type Report struct {
 	Lines       int64            `json:"lines"` // malformed ones included
 	Malformed   int64            `json:"malformed"`
 	Bytes       int64            `json:"bytes"`
+	Clients     uint64           `json:"unique_clients"` // estimated
 	ByStatus    map[string]int64 `json:"by_status"`
 	ByMethod    map[string]int64 `json:"by_method"`
 	UniquePaths int              `json:"unique_paths"` // those with a series of their own
@@ -49,6 +50,10 @@ func (p PathHits) MarshalJSON() ([]byte, error) { return json.Marshal([]any{p.Pa
 type HourHits struct {
 	Hour string `json:"hour"` // 2006-01-02T15:00Z
 	Hits int64  `json:"hits"`
+
+	// Clients is an estimate. It is absent if the hour was counted with the
+	// others that did not fit.
+	Clients uint64 `json:"unique_clients,omitempty"`
 }
 
 // ThisRun is what this run added to the totals.
@@ -80,11 +85,12 @@ func NewReport(e *hotcount.Engine, top int) *Report {
 		Lines:       totals.series[linesTotal][""],
 		Malformed:   totals.series[malformedTotal][""],
 		Bytes:       totals.series[bytesTotal][""],
+		Clients:     e.Uniques(clients).Estimate().Count,
 		ByStatus:    totals.series[statusTotal],
 		ByMethod:    totals.series[methodTotal],
 		UniquePaths: len(totals.series[pathTotal]),
 		TopPaths:    topPaths(totals.series[pathTotal], top),
-		ByHour:      byHour(totals.series[hourTotal]),
+		ByHour:      byHour(e, totals.series[hourTotal]),
 		Overflow:    totals.overflow,
 		ThisRun: ThisRun{
 			Lines:     run.series[linesTotal][""],
@@ -126,10 +132,15 @@ func topPaths(hits map[string]int64, n int) []PathHits {
 	return all[:min(n, len(all))]
 }
 
-func byHour(hits map[string]int64) []HourHits {
+func byHour(e *hotcount.Engine, hits map[string]int64) []HourHits {
+	clients := e.UniquesVec(clientsByHour, "hour")
 	hours := make([]HourHits, 0, len(hits))
 	for _, hour := range slices.Sorted(maps.Keys(hits)) {
-		hours = append(hours, HourHits{hour, hits[hour]})
+		h := HourHits{Hour: hour, Hits: hits[hour]}
+		if u := clients.With(hour); u.Key().Label(overflowLabel) == "" {
+			h.Clients = u.Estimate().Count
+		}
+		hours = append(hours, h)
 	}
 	return hours
 }

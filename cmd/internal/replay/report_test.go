@@ -17,20 +17,20 @@ var update = flag.Bool("update", false, "write golden files anew")
 // over the terminal.
 func sample() *Report {
 	r := &Report{
-		Lines: 1_234_567, Malformed: 7, Bytes: 9_876_543_210,
+		Lines: 1_234_567, Malformed: 7, Bytes: 9_876_543_210, Clients: 4321,
 		ByStatus:    map[string]int64{"200": 1_234_000, "404": 500, "-": 60},
 		ByMethod:    map[string]int64{"GET": 1_234_560},
 		UniquePaths: 2,
 		TopPaths:    []PathHits{{"/?a=1&b=<2>", 1_000_000}, {"/\x1b[2J\xff", 3}},
 		ByHour: []HourHits{
-			{"2015-05-17T00:00Z", 1}, {"2015-05-17T10:00Z", 74}, {"2015-05-17T23:00Z", 800},
-			{"2015-05-19T12:00Z", 1600},
+			{"2015-05-17T00:00Z", 1, 1}, {"2015-05-17T10:00Z", 74, 1}, {"2015-05-17T23:00Z", 800, 1},
+			{"2015-05-19T12:00Z", 1600, 1},
 		},
 		Overflow:       map[string]int64{pathTotal: 234_557},
 		ThisRun:        ThisRun{Lines: 1000, Malformed: 4, Bytes: 5000},
 		Restored:       &Restored{Runs: 2, Lines: 1_233_567, Taken: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
 		MalformedLines: []Malformed{{"access.log", 17, "no client at the start of the line"}},
-		Verification:   &Verification{Series: 1597},
+		Verification:   &Verification{Series: 1597, Clients: &ClientsError{4321, 4300, 0.488, -2}},
 	}
 	r.Time(2, 250*time.Millisecond)
 	return r

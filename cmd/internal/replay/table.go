@@ -40,6 +40,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	t.row(r.Lines, "lines")
 	t.row(r.Malformed, "malformed")
 	t.row(r.Bytes, "bytes")
+	t.row(int64(r.Clients), "clients (estimated)")
 	t.byLabel("status", r.ByStatus, r.Overflow[statusTotal])
 	t.byLabel("method", r.ByMethod, r.Overflow[methodTotal])
 	t.paths(r)
@@ -122,6 +123,10 @@ func (t *table) notes(r *Report) {
 	}
 	if v := r.Verification; v != nil {
 		t.verification(v)
+		if c := v.Clients; c != nil {
+			t.note("Clients: %s estimated, %s exactly, an error of %.2f %%; at most %.2f %% in an hour.",
+				text.Group(int64(c.Estimated)), text.Group(int64(c.Exact)), c.Error, c.WorstHour)
+		}
 	}
 	t.note("%s in %.3f s: %s lines/s with %s.", text.Count(r.ThisRun.Lines, "line"), r.Timing.Seconds,
 		text.Group(int64(r.Timing.LinesPerSecond)), text.Count(int64(r.Timing.Workers), "worker"))

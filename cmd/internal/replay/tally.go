@@ -17,6 +17,8 @@ const (
 	methodTotal    = "access_log_requests_by_method_total"
 	pathTotal      = "access_log_requests_by_path_total"
 	hourTotal      = "access_log_requests_by_hour_total"
+	clients        = "access_log_clients"
+	clientsByHour  = "access_log_clients_by_hour"
 )
 
 const (
@@ -35,6 +37,8 @@ const (
 type Tally struct {
 	lines, malformed, bytes      *hotcount.Counter
 	status, method, path, byHour *hotcount.CounterVec
+	clients                      *hotcount.Uniques
+	clientsByHour                *hotcount.UniquesVec
 }
 
 // NewTally returns a Tally that counts with e.
@@ -47,6 +51,9 @@ func NewTally(e *hotcount.Engine) *Tally {
 		method:    e.CounterVec(methodTotal, "method"),
 		path:      e.CounterVec(pathTotal, "path"),
 		byHour:    e.CounterVec(hourTotal, "hour"),
+
+		clients:       e.Uniques(clients),
+		clientsByHour: e.UniquesVec(clientsByHour, "hour"),
 	}
 }
 
@@ -71,7 +78,8 @@ type tallyWorker struct {
 
 	statuses           [1000]*hotcount.Counter
 	methods, paths     handles
-	hour               int64 // of hourRun, since 1970
+	hour               int64 // of hourRun and hourClients, since 1970
+	hourClients        *hotcount.Uniques
 	statusRun, hourRun streak
 	methodRun          streak
 }
@@ -91,9 +99,13 @@ func (w *tallyWorker) line(r *accesslog.Record) {
 	if hour := hourOf(r); w.hourRun.c == nil || w.hour != hour {
 		w.hour = hour
 		w.hourRun.inc(w.byHour.With(formatHour(hour)))
+		w.hourClients = w.clientsByHour.With(formatHour(hour))
 	} else {
 		w.hourRun.n++
 	}
+	client := w.clients.Sketch().Hash(r.Client) // once for both
+	w.clients.AddHash(client)
+	w.hourClients.AddHash(client)
 }
 
 func (w *tallyWorker) flush() {

@@ -1,0 +1,102 @@
+package hotcount
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+func TestCloseFlushesTheLastAdds(t *testing.T) {
+	l := newLedger(t)
+	e, err := New(Options{Sinks: []snapshot.Sink{l}, Every: time.Hour})
+	require.NoError(t, err)
+	c := e.Counter("jobs_total")
+	const writers, adds = 4, 1000
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for range adds {
+				c.Inc()
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, e.Close(t.Context()))
+	assert.EqualValues(t, writers*adds, l.total(c))
+
+	c.Inc() // still counts, and is not exported
+	assert.EqualValues(t, writers*adds+1, c.Value())
+	require.NoError(t, e.Close(t.Context()))
+	assert.EqualValues(t, writers*adds, l.total(c))
+	assert.ErrorIs(t, e.Flush(t.Context()), snapshot.ErrExporterClosed)
+}
+
+func TestEngineWithoutSinks(t *testing.T) {
+	e, err := New(Options{})
+	require.NoError(t, err)
+	assert.NoError(t, e.Flush(t.Context()))
+	assert.Zero(t, e.Exports())
+	assert.Zero(t, e.Restored())
+	assert.NoError(t, e.Close(t.Context()))
+	assert.NoError(t, e.Close(t.Context()))
+}
+
+// A stuck sink ignores its context until let go.
+type stuck struct{ letGo chan struct{} }
+
+func (s stuck) Write(context.Context, *snapshot.Snapshot) error {
+	<-s.letGo
+	return errors.New("stuck")
+}
+
+func TestCloseKeepsItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		good, bad := newLedger(t), stuck{make(chan struct{})}
+		e, err := New(Options{Sinks: []snapshot.Sink{good, bad}})
+		require.NoError(t, err)
+		c := e.Counter("jobs_total")
+		c.Inc()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		err = e.Close(ctx)
+		assert.LessOrEqual(t, time.Since(began), 55*time.Millisecond)
+		var unflushed *snapshot.UnflushedError
+		require.ErrorAs(t, err, &unflushed)
+		require.Len(t, unflushed.Sinks, 1)
+		assert.Equal(t, "hotcount.stuck", unflushed.Sinks[0].Name)
+		assert.EqualValues(t, 1, good.total(c))
+		close(bad.letGo)
+	})
+}
+
+// Retired series leave by themselves when the exporter's sinks hold their last
+// rows, and only then.
+func TestExporterAcknowledges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &flaky{ledger: newLedger(t)}
+		e, err := New(Options{Sinks: []snapshot.Sink{sink}, Every: time.Second})
+		require.NoError(t, err)
+		defer e.Close(context.Background())
+		c := e.Counter("jobs_total")
+		c.Add(3)
+		c.Delete()
+		sink.failing.Store(true)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.EqualValues(t, 1, e.live.Load(), "no sink holds the final row")
+		sink.failing.Store(false)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		assert.Zero(t, e.live.Load())
+		assert.EqualValues(t, 3, sink.total(c))
+	})
+}
