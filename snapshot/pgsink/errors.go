@@ -88,9 +88,9 @@ func explain(doing string, err error) error {
 
 // kindOf returns what err is to wrap, nil if that is none of the above.
 func kindOf(err error) error {
-	for _, own := range [...]error{ErrSchema, ErrConflict, ErrMalformed} {
-		if errors.Is(err, own) {
-			return own
+	for _, known := range [...]error{ErrAuth, ErrDenied, ErrSchema, ErrReadOnly, ErrFull, ErrConflict, ErrUnavailable, ErrMalformed} {
+		if errors.Is(err, known) {
+			return known
 		}
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && len(pg.Code) == 5 {

@@ -18,7 +18,8 @@ import (
 )
 
 // localPostgres is where tests find a server, which lets them in as a superuser.
-const localPostgres = "host=127.0.0.1 port=5432 user=postgres dbname=postgres sslmode=disable"
+// They do not wait for its disk.
+const localPostgres = "host=127.0.0.1 port=5432 user=postgres dbname=postgres sslmode=disable synchronous_commit=off"
 
 // serverErr says why there is no server to test with.
 var serverErr = sync.OnceValue(func() error {
@@ -132,15 +133,14 @@ func placeAt(t testing.TB, dsn string) *place {
 	return p
 }
 
-// connect returns a pool of connections that, but in benchmarks, do not wait for
-// the disk.
+// connect returns a pool of connections. In benchmarks they wait for the disk.
 func (p *place) connect(change func(*pgxpool.Config)) *pgxpool.Pool {
 	p.t.Helper()
 	c, err := pgxpool.ParseConfig(p.dsn)
 	require.NoError(p.t, err)
 	c.MaxConns = 8
-	if _, bench := p.t.(*testing.B); !bench {
-		c.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	if _, bench := p.t.(*testing.B); bench {
+		c.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
 	}
 	change(c)
 	pool, err := pgxpool.NewWithConfig(p.t.Context(), c)
@@ -172,7 +172,8 @@ func (p *place) reader() *Reader {
 
 func (p *place) exec(sql string, args ...any) {
 	p.t.Helper()
-	_, err := p.pool.Exec(p.t.Context(), newQueries(p.schema).text(sql), args...)
+	ctx := context.WithoutCancel(p.t.Context()) // for cleanups too
+	_, err := p.pool.Exec(ctx, newQueries(p.schema).text(sql), args...)
 	require.NoError(p.t, err)
 }
 

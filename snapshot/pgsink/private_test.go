@@ -103,7 +103,7 @@ func (s *server) init(t testing.TB) {
 	}
 	out, err := command(t, initdb, "--no-sync", "--auth", "trust", "--username", "postgres", "--pgdata", s.dir).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	hba := "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
+	hba := "host all,replication postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "pg_hba.conf"), []byte(hba), 0o600))
 	s.port = freePort(t)
 }

@@ -163,8 +163,7 @@ const uniquesSQLPage = `
 	ORDER BY s.key, u.hash, u.seed`
 
 // Uniques implements snapshot.Reader. A series whose writers hash in different
-// ways, which cannot be united, comes once for each. Nothing can be added to the
-// sketch of a series that has a seed, as the tables do not have it.
+// ways comes once for each, and counts once for the Limit.
 func (r *Reader) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(uniquesSQLPage), page(q)...)
 	if err != nil {
@@ -183,7 +182,7 @@ func (r *Reader) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.Uniq
 		if err != nil {
 			return totals, explain("read uniques", err)
 		}
-		totals, last = append(totals, snapshot.UniquesTotal{Key: key, Sketch: u.sketch}), string(u.key)
+		totals, last = append(totals, snapshot.UniquesTotal{Key: key, Scheme: u.scheme, Sketch: u.sketch}), string(u.key)
 	}
 	return totals, partial(ctx, last, readErr)
 }

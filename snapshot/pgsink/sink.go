@@ -134,7 +134,7 @@ func New(o Options) (*Sink, error) {
 		o.KeepBuckets = defaultKeepBuckets
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = slog.Default()
 	}
 	k := &Sink{
 		o:       o,

@@ -46,8 +46,8 @@ func collectUnions(rows pgx.Rows) (unions []union, err error) {
 	return unions, rows.Err()
 }
 
-// decode returns a sketch to merge and to estimate by. Nothing can be added to
-// it if there is a seed, which the tables do not have.
+// decode returns a sketch to merge and to estimate by. It has no seed, as the
+// tables do not have it.
 func decode(scheme hll.Scheme, encoded []byte) (*hll.Sketch, error) {
 	s, err := hll.New(hll.Options{Hash: scheme.Hash})
 	if err != nil {
