@@ -2,6 +2,7 @@ package pgsink
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -137,8 +138,9 @@ func (r *process) export(ctx context.Context) (*snapshot.Snapshot, error) {
 	return s, nil
 }
 
-// step counts, exports, and perhaps dies, or is taken for dead.
-func (r *process) step(t testing.TB) {
+// step counts, exports, and perhaps dies, or is taken for dead. It returns why the
+// export failed.
+func (r *process) step(t testing.TB) error {
 	r.count(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -159,13 +161,16 @@ func (r *process) step(t testing.TB) {
 			_, _ = r.k.RollUp(ctx) // a failure is what this is about
 		}
 	}
+	return err
 }
+
+var chaosSteps = flag.Int("chaos", 25, "how often each process exports between two crashes of the server in TestTruthUnderChaos")
 
 // Conservation: whatever networks, servers and processes do, in the end each
 // total is what the processes had counted, and each union what they had seen.
 func TestTruthUnderChaos(t *testing.T) {
 	p := private.place(t)
-	faults := chaos.Faults{Cut: 25, Mute: 15, Late: 25, Slow: 4, Delay: 10 * time.Millisecond}
+	faults := chaos.Faults{Cut: 60, Mute: 30, Late: 60, Slow: 4, Delay: 10 * time.Millisecond}
 	var processes []*process
 	var proxies []*chaos.Proxy
 	for i := range uint64(8) {
@@ -177,17 +182,23 @@ func TestTruthUnderChaos(t *testing.T) {
 			k: p.sink(Options{Pool: pool}), e: newEngine(), truth: map[string]int64{},
 		})
 	}
+	var down sync.RWMutex
 	for range 2 {
 		var wg sync.WaitGroup
 		for _, r := range processes {
 			wg.Go(func() {
-				for range chaosSteps {
-					r.step(t)
+				for range *chaosSteps {
+					if r.step(t) != nil {
+						down.RLock() // until the server is up
+						down.RUnlock()
+					}
 				}
 			})
 		}
+		down.Lock()
 		private.kill()
 		private.start(t)
+		down.Unlock()
 		wg.Wait()
 	}
 
@@ -215,6 +226,3 @@ func TestTruthUnderChaos(t *testing.T) {
 	assert.Equal(t, truth, p.totals())
 	assert.Equal(t, union.AppendPostgres(nil), p.uniques()[visitorsSeries+`{l="a"}`].AppendPostgres(nil))
 }
-
-// chaosSteps is how many times each process exports, twice.
-const chaosSteps = 25
