@@ -17,6 +17,7 @@ import (
 type windows struct {
 	mu      sync.Mutex
 	sampler *window.Sampler // nil before the first window
+	closed  bool
 	rings   map[*series]*windowed
 	events  map[seriesName]namedWindow[*window.Events, window.EventsOptions]
 	uniques map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions]
@@ -50,6 +51,9 @@ func (e *Engine) Sampler() *window.Sampler {
 func (w *windows) started() *window.Sampler {
 	if w.sampler == nil {
 		w.sampler = window.NewSampler(window.SamplerOptions{})
+		if w.closed {
+			w.sampler.Close()
+		}
 		w.makeMaps()
 	}
 	return w.sampler
@@ -57,9 +61,11 @@ func (w *windows) started() *window.Sampler {
 
 func (w *windows) close() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sampler != nil {
-		w.sampler.Close()
+	w.closed = true
+	s := w.sampler
+	w.mu.Unlock()
+	if s != nil { // without the lock: a source that is being read may want it
+		s.Close()
 	}
 }
 
