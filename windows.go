@@ -78,6 +78,7 @@ func (w *windows) close() {
 // Make windows when the program starts, before the counter is added to: what is
 // in the counter already is in no window.
 func (e *Engine) Window(c *Counter, o window.Options) (*window.Ring, error) {
+	defer e.logWarnings()
 	e.mu.Lock() // no sweep may evict the series while its window is opened
 	defer e.mu.Unlock()
 	ring, err := e.windows.open((*series)(c), o, true)
@@ -210,6 +211,7 @@ func (f *family) openWindow(s *series) *window.Ring {
 // makes as CounterVec.With does.
 func (v *WindowVec) With(values ...string) *window.Ring {
 	e := v.vec.f.engine
+	defer e.logWarnings()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := v.vec.with(values)
@@ -224,6 +226,7 @@ func (v *WindowVec) With(values ...string) *window.Ring {
 // its window behind.
 func (v *WindowVec) each(f func(*series, *window.Ring)) {
 	e := v.vec.f.engine
+	defer e.logWarnings()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for s := range e.index.All {
