@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"flag"
 	"hash/crc32"
 	"io"
@@ -283,11 +284,20 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 // and what expands the most.
 func TestAllocationIsBounded(t *testing.T) {
 	const slack = 300 << 10 // fixed buffers
-	dense := make([]byte, 3<<20)
+	const size = 3 << 20
+	zeros := func(kind byte, rows uint32) []byte {
+		return frames(0, meta, rawFrame(kindFamilies, 1, "\x01a\x00"), rawFrame(kind, rows, string(make([]byte, size))))
+	}
 	hostile := map[string][]byte{
-		"length without bytes": append(header(1, 0), kindMeta, 1, 0, 0, 0, 0, 0, 0, 0x0f),
-		"dense rows":           frames(0, meta, rawFrame(kindFamilies, 1, "\x01a\x00"), rawFrame(kindCounters, 1<<20, string(dense))),
-		"dense families":       frames(0, meta, rawFrame(kindFamilies, 1<<18, string(bytes.Repeat([]byte("\x01a\x00"), 1<<18)))),
+		"length without bytes":  append(header(1, 0), kindMeta, 1, 0, 0, 0, 0, 0, 0, 0x0f),
+		"dense counters":        zeros(kindCounters, size/leastCounter),
+		"dense uniques":         zeros(kindUniques, size/leastUniques),
+		"dense windows":         zeros(kindWindows, size/leastWindow),
+		"dense uniques windows": zeros(kindUniquesWindows, size/leastWindow),
+		"dense families":        frames(0, meta, rawFrame(kindFamilies, 1<<18, string(bytes.Repeat([]byte("\x01a\x00"), 1<<18)))),
+	}
+	for kind := byte(kindFamilies); kind <= kindUniquesWindows; kind++ {
+		hostile[fmt.Sprintf("count of kind %d without rows", kind)] = zeros(kind, size)
 	}
 	for name, data := range hostile {
 		var before, after runtime.MemStats
