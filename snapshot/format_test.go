@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"flag"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
@@ -336,6 +336,8 @@ func FuzzFrames(f *testing.F) {
 	f.Add("\x01a\x01\x01l", byte(kindUniques), uint32(1), "\x00\x01v\x00\x00\x02ab")
 	f.Add("\x01a\x01\x01l", byte(kindGauges), uint32(1), "\x00\x01v12345678")
 	f.Add("\x01a\x00", byte(kindFolded), uint32(1), "1234567890123456\x01")
+	f.Add("\x01a\x00", byte(kindWindows), uint32(1), "\x00\x01\x02\x04\x02\x06")
+	f.Add("\x01a\x00", byte(kindUniquesWindows), uint32(1), "\x00\x01\x04\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01s")
 	f.Fuzz(func(t *testing.T, family string, kind byte, count uint32, payload string) {
 		data := frames(0, meta, rawFrame(kindFamilies, 1, family), rawFrame(kind, count, payload))
 		s, err := decode(data)
