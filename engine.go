@@ -38,7 +38,8 @@ type Options struct {
 	Uniques hll.Options
 
 	// Logger gets what goes wrong in the background; the default discards
-	// it. Health series count it in any case.
+	// it. Health series count it in any case. Its handler may add to the
+	// engine's counters, and make them.
 	Logger *slog.Logger
 }
 
@@ -98,8 +99,9 @@ type Engine struct {
 	// series that has left the index. Only the sweep moves it.
 	notBefore atomic.Uint32
 
-	parked  parking
-	windows windows
+	parked   parking
+	windows  windows
+	warnings warnings
 
 	mu    sync.Mutex // held by Snapshot and Acknowledge
 	sweep sweep

@@ -23,6 +23,7 @@ type namedWindow[W, O any] struct {
 //
 // The rows are in snapshots beside those of the windows over counters.
 func (e *Engine) Events(name string, o window.EventsOptions, labels ...string) (*window.Events, error) {
+	defer e.logWarnings()
 	f, id := e.nameWindow(events, name, labels)
 	w := &e.windows
 	w.mu.Lock()
@@ -50,6 +51,7 @@ func (e *Engine) Events(name string, o window.EventsOptions, labels ...string) (
 // with Events. Leave o.Sampler nil: the engine drives the window, until Close.
 // Zero o.Sketch stands for the engine's own options of sketches.
 func (e *Engine) UniquesWindow(name string, o window.UniquesOptions, labels ...string) (*window.Uniques, error) {
+	defer e.logWarnings()
 	f, id := e.nameWindow(uniquesWindows, name, labels)
 	if o.Sampler != nil {
 		return nil, fmt.Errorf("hotcount: window %v: %w: the engine has its own sampler", id.key(), window.ErrOptions)
@@ -90,7 +92,7 @@ func otherOptions(id seriesName) error {
 }
 
 func (e *Engine) warnWindow(id seriesName, err error) {
-	e.log.Warn("hotcount: a window of an earlier run is lost", "series", id.key(), "error", err)
+	e.warn("hotcount: a window of an earlier run is lost", "series", id.key(), "error", err)
 }
 
 // appendNamed appends the windows without a counter to a snapshot. The caller

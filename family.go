@@ -103,8 +103,9 @@ func (f *family) create(hash uint64, values []string, order []uint8) *series {
 	shard.Unlock()
 	if s == nil {
 		f.refused.Inc()
-		return f.overflowSeries()
+		s = f.overflowSeries()
 	}
+	f.engine.logWarnings()
 	return s
 }
 

@@ -110,9 +110,12 @@ func (e *Engine) recall() {
 		time.Sleep(ritesPoll)
 		alive, dying = e.parked.census(alive[:0])
 	}
+	age := e.age()
 	for _, s := range alive {
 		if s.unexported() != 0 {
 			e.unpark(s)
+		} else {
+			s.active.CompareAndSwap(deleted, age) // there was nothing to delete
 		}
 	}
 	clear(alive)

@@ -93,6 +93,7 @@ func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
 		// Tells the new row from the final one.
 		c.created = max(age, c.created+1, e.notBefore.Load())
 	default:
+		c.active.CompareAndSwap(deleted, age) // there was nothing to delete
 		if m.retired <= e.sweep.acked && !e.windows.pins(c) {
 			e.evict(c)
 		}

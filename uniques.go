@@ -73,7 +73,7 @@ func (e *Engine) newUniques(s *series) *Uniques {
 	u := &Uniques{series: s, sketch: sketch}
 	for _, row := range s.fam.restored.rows(s.labels) {
 		if err := mergeRow(sketch, row); err != nil {
-			e.log.Warn("hotcount: what an earlier run counted is not in the estimate; its snapshot still holds it", "series", s.key(), "error", err)
+			e.warn("hotcount: what an earlier run counted is not in the estimate; its snapshot still holds it", "series", s.key(), "error", err)
 		}
 	}
 	return u

@@ -17,6 +17,7 @@ import (
 type windows struct {
 	mu      sync.Mutex
 	sampler *window.Sampler // nil before the first window
+	closed  bool
 	rings   map[*series]*windowed
 	events  map[seriesName]namedWindow[*window.Events, window.EventsOptions]
 	uniques map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions]
@@ -50,6 +51,9 @@ func (e *Engine) Sampler() *window.Sampler {
 func (w *windows) started() *window.Sampler {
 	if w.sampler == nil {
 		w.sampler = window.NewSampler(window.SamplerOptions{})
+		if w.closed {
+			w.sampler.Close()
+		}
 		w.makeMaps()
 	}
 	return w.sampler
@@ -57,9 +61,11 @@ func (w *windows) started() *window.Sampler {
 
 func (w *windows) close() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sampler != nil {
-		w.sampler.Close()
+	w.closed = true
+	s := w.sampler
+	w.mu.Unlock()
+	if s != nil { // without the lock: a source that is being read may want it
+		s.Close()
 	}
 }
 
@@ -72,6 +78,7 @@ func (w *windows) close() {
 // Make windows when the program starts, before the counter is added to: what is
 // in the counter already is in no window.
 func (e *Engine) Window(c *Counter, o window.Options) (*window.Ring, error) {
+	defer e.logWarnings()
 	e.mu.Lock() // no sweep may evict the series while its window is opened
 	defer e.mu.Unlock()
 	ring, err := e.windows.open((*series)(c), o, true)
@@ -204,6 +211,7 @@ func (f *family) openWindow(s *series) *window.Ring {
 // makes as CounterVec.With does.
 func (v *WindowVec) With(values ...string) *window.Ring {
 	e := v.vec.f.engine
+	defer e.logWarnings()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := v.vec.with(values)
@@ -218,6 +226,7 @@ func (v *WindowVec) With(values ...string) *window.Ring {
 // its window behind.
 func (v *WindowVec) each(f func(*series, *window.Ring)) {
 	e := v.vec.f.engine
+	defer e.logWarnings()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for s := range e.index.All {

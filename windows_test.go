@@ -328,3 +328,41 @@ func TestWindowOfAParkedCounter(t *testing.T) {
 		assert.EqualValues(t, 2, s.Counters[0].Value)
 	})
 }
+
+// A source of the program's own may make a series, which opens its window, while
+// Close waits for it to be read.
+func TestCloseWhileASourceMakesASeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(Options{})
+		require.NoError(t, err)
+		jobs := e.CounterVec("jobs_total", "queue")
+		_, err = e.WindowVec(jobs, window.Options{})
+		require.NoError(t, err)
+		reads := 0
+		w, err := window.New(window.SourceFunc(func() int64 {
+			time.Sleep(time.Millisecond)
+			reads++
+			return jobs.With(strconv.Itoa(reads)).Value()
+		}), window.Options{Sampler: e.Sampler()})
+		require.NoError(t, err)
+		defer w.Close()
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+		synctest.Wait() // a tick is reading the source
+		assert.NoError(t, e.Close(t.Context()))
+		assert.Equal(t, 2, reads)
+	})
+}
+
+// No goroutine starts after Close: a bubble does not end before its goroutines.
+func TestWindowAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(Options{})
+		require.NoError(t, err)
+		require.NoError(t, e.Close(t.Context()))
+		c := e.Counter("jobs_total")
+		w, err := e.Window(c, window.Options{})
+		require.NoError(t, err)
+		c.Inc()
+		assert.EqualValues(t, 1, w.Last(time.Hour).Count)
+	})
+}

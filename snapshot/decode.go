@@ -165,23 +165,23 @@ func (d *decoder) decodeFrame(kind byte, count uint32) (why string) {
 	case kindMeta:
 		return d.decodeMeta()
 	case kindFamilies:
-		return decodeRows(d, &d.families, n, takeDesc)
+		return decodeRows(d, &d.families, n, leastFamily, takeDesc)
 	case kindCounters:
-		return decodeRows(d, &d.s.Counters, n, takeCounter)
+		return decodeRows(d, &d.s.Counters, n, leastCounter, takeCounter)
 	case kindUniques:
-		return decodeRows(d, &d.s.Uniques, n, takeUniques)
+		return decodeRows(d, &d.s.Uniques, n, leastUniques, takeUniques)
 	case kindGauges:
-		return decodeRows(d, &d.s.Gauges, n, takeGauge)
+		return decodeRows(d, &d.s.Gauges, n, leastGauge, takeGauge)
 	case kindFinal:
-		return decodeRows(d, &d.s.Final, n, takeCounter)
+		return decodeRows(d, &d.s.Final, n, leastCounter, takeCounter)
 	case kindRetired:
-		return decodeRows(d, &d.s.Retired, n, takeCounter)
+		return decodeRows(d, &d.s.Retired, n, leastCounter, takeCounter)
 	case kindWindows:
-		return decodeRows(d, &d.s.Windows, n, takeWindow)
+		return decodeRows(d, &d.s.Windows, n, leastWindow, takeWindow)
 	case kindUniquesWindows:
-		return decodeRows(d, &d.s.UniquesWindows, n, takeUniquesWindow)
+		return decodeRows(d, &d.s.UniquesWindows, n, leastWindow, takeUniquesWindow)
 	case kindFolded:
-		return decodeRows(d, &d.s.Folded, n, takeFold)
+		return decodeRows(d, &d.s.Folded, n, leastFold, takeFold)
 	}
 	d.s.Skipped++ // a kind of a newer minor version
 	return ""
@@ -204,7 +204,21 @@ func readTime(b []byte) time.Time {
 	return time.Unix(int64(sec), int64(nsec)).UTC()
 }
 
-func decodeRows[R any](d *decoder, rows *[]R, count int, take func(*cursor) R) (why string) {
+// The least bytes that a row of each kind takes, which bounds what a count alone
+// can make the decoder reserve.
+const (
+	leastFamily  = 1 + 1 + 1 // a name of one byte, a number
+	leastCounter = 1 + 1 + 1 // three numbers
+	leastUniques = 1 + 1 + (1 + 8) + 1
+	leastGauge   = 1 + 8
+	leastWindow  = 1 + 1 // a key and a number of rows
+	leastFold    = len(WriterID{}) + 1
+)
+
+func decodeRows[R any](d *decoder, rows *[]R, count, least int, take func(*cursor) R) (why string) {
+	if count > len(d.buf)/least {
+		return "too great a count"
+	}
 	c := &cursor{payload: string(d.buf), families: d.families}
 	all := *rows
 	if cap(all)-len(all) < count {

@@ -334,3 +334,36 @@ func TestSystemClock(t *testing.T) {
 		assert.True(t, time.Now().Equal(w.Buckets()[10].Start))
 	})
 }
+
+// A reader's panic, which a server recovers from, must not leave a lock behind:
+// the sampler would stand still in front of it, and Close wait for ever.
+func TestPanickingSourceLeavesNoLock(t *testing.T) {
+	reads := map[string]func(w *Ring){
+		"Last":       func(w *Ring) { w.Last(time.Minute) },
+		"Buckets":    func(w *Ring) { w.Buckets() },
+		"Stats":      func(w *Ring) { w.Stats() },
+		"AppendRows": func(w *Ring) { w.AppendRows(nil) },
+		"Restore":    func(w *Ring) { _ = w.Restore(nil) },
+		"Close":      func(w *Ring) { w.Close() },
+	}
+	for name, read := range reads {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, _ *testClock, s *Sampler) {
+				var fail atomic.Bool
+				src := new(oracle)
+				w := newRing(t, SourceFunc(func() int64 {
+					if fail.Load() {
+						panic("source")
+					}
+					return src.Value()
+				}), oneByOne(s, time.Second, 60))
+				fail.Store(true)
+				assert.Panics(t, func() { read(w) })
+				fail.Store(false)
+				src.add(1)
+				pass(2 * time.Second)
+				assert.Equal(t, int64(1), w.Last(time.Minute).Count)
+			})
+		})
+	}
+}

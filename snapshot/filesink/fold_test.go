@@ -2,6 +2,8 @@ package filesink
 
 import (
 	"encoding/binary"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -138,4 +140,28 @@ func TestFoldOfUnknownWriter(t *testing.T) {
 	require.Error(t, k.Fold(w))
 	write(t, k, state(t, w, 1, 1))
 	require.Error(t, k.Fold(w), "it is running")
+}
+
+// Files that seem to be from the future, since the clock was set back, must not
+// make the directory grow with every restart.
+func TestClockSetBackBetweenRuns(t *testing.T) {
+	dir := t.TempDir()
+	const generations = defaultKeep + 2
+	for run := range 12 {
+		k, err := Open(Options{Dir: dir})
+		require.NoError(t, err)
+		foldAll(t, k)
+		for seq := range uint64(generations) {
+			write(t, k, &snapshot.Snapshot{Writer: snapshot.WriterID{1, byte(run)}, Seq: seq + 1})
+		}
+		require.NoError(t, k.Close())
+		files, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+		require.NoError(t, err)
+		// The writers that are not in every base yet, and the bases.
+		require.LessOrEqual(t, len(files), (baseKeep+1)*defaultKeep+baseKeep, "run %d", run)
+		ahead := time.Now().AddDate(1, 0, 0)
+		for _, name := range files {
+			require.NoError(t, os.Chtimes(name, ahead, ahead))
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -193,7 +194,11 @@ func (k *Sink) adopt(l listing, c contents) {
 			k.folded[f.Writer] = fold{seq: f.Seq, base: c.base.Seq}
 		}
 	}
+	now := time.Now()
 	for w, generations := range l.generations {
+		for i := range generations {
+			generations[i].written = onMonotonicClock(generations[i].written, now)
+		}
 		if k.lineages[w] == nil {
 			k.lineages[w] = &lineage{}
 		}
@@ -202,4 +207,11 @@ func (k *Sink) adopt(l listing, c contents) {
 			k.log.Warn("hotcount/filesink: writer has snapshots newer than the one in the base; they are kept, but do not count", "writer", w, "folded", f.seq)
 		}
 	}
+}
+
+// onMonotonicClock returns a file's time as one that ages by the monotonic clock
+// from now on. A time in the future, of before the wall clock was set back, is
+// taken for now: the file would not get old enough to be removed.
+func onMonotonicClock(written, now time.Time) time.Time {
+	return now.Add(-max(0, now.Sub(written)))
 }
