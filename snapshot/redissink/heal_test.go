@@ -130,16 +130,16 @@ func TestNumbersInScripts(t *testing.T) {
 	numbers := []int64{0, 1, -1, 9, 10, 999_999, 1_000_000, 1 << 31, 1<<32 - 1, 1 << 32, 1<<53 + 1, -1 << 32, 1<<63 - 1, -1 << 63, 1234567890123456789}
 	for _, a := range numbers {
 		for _, b := range numbers {
-			c := &call{script: &add, keys: []string{prefix}, args: []any{hex16(a), hex16(b)}}
+			c := &call{script: &add, keys: []string{prefix}, args: []any{hexadecimal(a), hexadecimal(b)}}
 			k.run(t.Context(), c)
 			got, err := c.cmd.StringSlice()
 			require.NoError(t, err)
-			require.Equal(t, []string{hex16(a + b), strconv.FormatInt(a+b, 10)}, got, "%d + %d", a, b)
+			require.Equal(t, []string{hexadecimal(a + b), strconv.FormatInt(a+b, 10)}, got, "%d + %d", a, b)
 		}
 	}
 }
 
-func hex16(n int64) string { return fmt.Sprintf("%016x", uint64(n)) }
+func hexadecimal(n int64) string { return strconv.FormatUint(uint64(n), 16) }
 
 // A server that has lost the scripts, as each that restarts, gets them again.
 func TestScriptsAreLoadedAgain(t *testing.T) {
