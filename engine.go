@@ -43,7 +43,7 @@ type Options struct {
 }
 
 // Limits bound the memory of an engine whose label values come from strangers.
-// A series takes about 110 bytes and its label values.
+// A series takes about 110 bytes with two short label values.
 type Limits struct {
 	// FamilySeries is how many series a family may have, 10,000 by default.
 	// Beyond that, look-ups of new series return the family's overflow
@@ -76,15 +76,20 @@ type Engine struct {
 	limits   Limits
 	sketches hll.Options
 	log      *slog.Logger
+	writer   snapshot.WriterID
+	started  time.Time
 
-	writer  snapshot.WriterID
-	started time.Time
-	hasher  hasher
-
+	hasher   hasher
 	index    *index.Index[series]
 	families *index.Index[family]
-	parked   parking
-	windows  windows
+
+	restored map[string]*restored // by familyID; unchanged after New
+	previous Restored
+
+	files    *filesink.Sink     // nil without a Dir
+	exporter *snapshot.Exporter // nil without a sink; guarded by mu until New returns
+
+	_ [lineSize]byte // every look-up reads what is above
 
 	live    atomic.Int64 // series that count against limits.Series
 	created atomic.Int64
@@ -93,14 +98,11 @@ type Engine struct {
 	// series that has left the index. Only the sweep moves it.
 	notBefore atomic.Uint32
 
-	restored map[string]*restored // by familyID; unchanged after New
-	previous Restored
+	parked  parking
+	windows windows
 
 	mu    sync.Mutex // held by Snapshot and Acknowledge
 	sweep sweep
-
-	files    *filesink.Sink     // nil without a Dir
-	exporter *snapshot.Exporter // nil without a sink; guarded by mu until New returns
 }
 
 type shard = index.Shard[series]
@@ -149,7 +151,7 @@ func (e *Engine) hashOf(s *series) uint64 {
 		v, rest, _ = snapshot.CutValue(rest)
 		h = e.hasher.add(h, v)
 	}
-	return h
+	return e.hasher.finish(h)
 }
 
 // age returns the whole seconds since the engine started. 32 bits of them last

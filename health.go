@@ -31,6 +31,7 @@ type healthKeys struct {
 	writes, failures, lag *snapshot.Desc // by sink
 
 	windows, ticks, missed, jumps, tickLag, busy snapshot.Key // of the sampler
+	late, future                                 snapshot.Key // of Events
 
 	sinks []sinkKeys // made when there is an exporter
 }
@@ -59,6 +60,8 @@ func newHealthKeys() healthKeys {
 		jumps:     healthDesc("sampler_clock_jumps_total").Key(),
 		tickLag:   healthDesc("sampler_lag_seconds").Key(),
 		busy:      healthDesc("sampler_busy_seconds").Key(),
+		late:      healthDesc("events_late_total").Key(),
+		future:    healthDesc("events_future_total").Key(),
 	}
 }
 
@@ -77,7 +80,7 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 	e.healthCounter(s, k.evicted, e.sweep.evicted)
 	e.healthCounter(s, k.snapshots, int64(s.Seq))
 	for f := range e.families.All {
-		if n := f.refused.Load(); n > 0 {
+		if n := f.refused.Value(); n > 0 {
 			e.healthCounter(s, k.refused.Key(f.desc.Name()), n)
 		}
 	}
@@ -114,6 +117,10 @@ func (e *Engine) appendBusiest(s *snapshot.Snapshot) {
 
 // appendSampler says how the windows are doing, if there are any.
 func (e *Engine) appendSampler(s *snapshot.Snapshot) {
+	if st, ok := e.windows.eventsStats(); ok {
+		e.healthCounter(s, e.sweep.health.keys.late, st.Late)
+		e.healthCounter(s, e.sweep.health.keys.future, st.Future)
+	}
 	st, ok := e.windows.stats()
 	if !ok {
 		return

@@ -93,9 +93,3 @@ func mergeRow(sketch *hll.Sketch, row snapshot.Uniques) error {
 	}
 	return sketch.Merge(old)
 }
-
-// row returns the series' row in a snapshot.
-func (u *Uniques) row(created int64) snapshot.Uniques {
-	sketch, _ := u.sketch.AppendBinary(nil) // the error is always nil
-	return snapshot.Uniques{Key: u.Key(), Created: created, Scheme: u.sketch.Scheme(), Sketch: sketch}
-}

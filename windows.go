@@ -12,12 +12,22 @@ import (
 	"github.com/hotcount/hotcount/window"
 )
 
-// windows holds the engine's windows over counters. Adds do not know of them:
+// windows holds the engine's windows. Adds to counters do not know of theirs:
 // one sampler reads the counters at its ticks.
 type windows struct {
 	mu      sync.Mutex
 	sampler *window.Sampler // nil before the first window
 	rings   map[*series]*windowed
+	events  map[seriesName]namedWindow[*window.Events, window.EventsOptions]
+	uniques map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions]
+}
+
+func (w *windows) makeMaps() {
+	if w.rings == nil {
+		w.rings = make(map[*series]*windowed)
+		w.events = make(map[seriesName]namedWindow[*window.Events, window.EventsOptions])
+		w.uniques = make(map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions])
+	}
 }
 
 type windowed struct {
@@ -40,7 +50,7 @@ func (e *Engine) Sampler() *window.Sampler {
 func (w *windows) started() *window.Sampler {
 	if w.sampler == nil {
 		w.sampler = window.NewSampler(window.SamplerOptions{})
-		w.rings = make(map[*series]*windowed)
+		w.makeMaps()
 	}
 	return w.sampler
 }
@@ -62,10 +72,13 @@ func (w *windows) close() {
 // Make windows when the program starts, before the counter is added to: what is
 // in the counter already is in no window.
 func (e *Engine) Window(c *Counter, o window.Options) (*window.Ring, error) {
+	e.mu.Lock() // no sweep may evict the series while its window is opened
+	defer e.mu.Unlock()
 	ring, err := e.windows.open((*series)(c), o, true)
 	if err != nil {
 		return nil, fmt.Errorf("hotcount: window over %v: %w", c.Key(), err)
 	}
+	e.unpark((*series)(c)) // it stays from now on
 	return ring, nil
 }
 
@@ -92,7 +105,7 @@ func (w *windows) open(s *series, o window.Options, pin bool) (*window.Ring, err
 	}
 	if rows := s.fam.restored.takeWindow(s.labels); len(rows) > 0 {
 		if err := ring.Restore(rows); err != nil {
-			s.fam.engine.log.Warn("hotcount: a window of an earlier run is lost", "series", s.key(), "error", err)
+			s.fam.engine.warnWindow(seriesName{s.fam, s.labels}, err)
 		}
 	}
 	w.rings[s] = &windowed{ring: ring, o: o, pinned: pin}
@@ -138,6 +151,7 @@ func (w *windows) appendRows(s *snapshot.Snapshot) {
 	for c, have := range w.rings {
 		s.AppendWindow(c.key(), have.ring)
 	}
+	w.appendNamed(s)
 }
 
 // A WindowVec is a window over each counter of a family, those included that
@@ -151,12 +165,9 @@ func (e *Engine) WindowVec(v *CounterVec, o window.Options) (*WindowVec, error) 
 	if err := v.f.keepWindows(o); err != nil {
 		return nil, fmt.Errorf("hotcount: windows over %s: %w", v.f.desc.Name(), err)
 	}
-	for s := range e.index.All {
-		if s.fam == v.f {
-			v.f.openWindow(s)
-		}
-	}
-	return &WindowVec{v.vec}, nil
+	w := &WindowVec{v.vec}
+	w.each(func(*series, *window.Ring) {})
+	return w, nil
 }
 
 // keepWindows makes every series that comes into the family open a window.
@@ -192,11 +203,28 @@ func (f *family) openWindow(s *series) *window.Ring {
 // With returns the window over the counter with these label values, which it
 // makes as CounterVec.With does.
 func (v *WindowVec) With(values ...string) *window.Ring {
+	e := v.vec.f.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	s := v.vec.with(values)
 	if s.fam != v.vec.f { // the overflow series has no window by itself
 		s.fam.windows.CompareAndSwap(nil, v.vec.f.windows.Load())
 	}
 	return s.fam.openWindow(s)
+}
+
+// each calls f with every series of the family and its window, and opens those
+// that are not open yet. No sweep evicts a series meanwhile, which would leave
+// its window behind.
+func (v *WindowVec) each(f func(*series, *window.Ring)) {
+	e := v.vec.f.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for s := range e.index.All {
+		if s.fam == v.vec.f {
+			f(s, s.fam.openWindow(s))
+		}
+	}
 }
 
 // A Mover is a counter with what was added to it of late.
@@ -207,14 +235,12 @@ type Mover struct {
 
 // Top returns the n counters of the family to which most was added in the last
 // d, as their windows say, the busiest first. It reads every window of the
-// family.
+// family, and waits for a snapshot that is being taken.
 func (v *WindowVec) Top(n int, d time.Duration) []Mover {
 	var movers []Mover
-	for s := range v.vec.f.engine.index.All {
-		if s.fam == v.vec.f {
-			movers = append(movers, Mover{s.key(), s.fam.openWindow(s).Last(d)})
-		}
-	}
+	v.each(func(s *series, ring *window.Ring) {
+		movers = append(movers, Mover{s.key(), ring.Last(d)})
+	})
 	slices.SortFunc(movers, func(a, b Mover) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Key.Compare(b.Key))
 	})

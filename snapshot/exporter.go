@@ -166,7 +166,9 @@ func (e *Exporter) loop() {
 		case <-e.stop:
 			return
 		case <-timer.C:
-			e.take()
+			if !e.closing.Load() { // Close takes the last snapshot
+				e.take()
+			}
 			timer.Reset(jitter(e.o.Every))
 		case answer := <-e.flushes:
 			answer <- e.take()

@@ -151,6 +151,7 @@ func TestBackoff(t *testing.T) {
 		tries := len(down.times)
 		require.NoError(t, e.Flush(t.Context()), "without waiting for the back-off")
 		require.Len(t, down.times, tries+1, "the newest state, no more")
+		synctest.Wait()
 		require.Equal(t, src.seq.Load(), src.acked.Load())
 		require.NoError(t, e.Stats().Sinks[0].Err)
 	})

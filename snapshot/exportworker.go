@@ -154,6 +154,9 @@ func (w *worker) finish(j job, err error) {
 	stats := w.stats
 	e.mu.Unlock()
 
+	if err != nil && e.ctx.Err() != nil {
+		return // Close has ended the write, and reports what it left
+	}
 	if err != nil {
 		if e.ctx.Err() != nil {
 			return // Close has cut the write off, and says itself what that left

@@ -58,6 +58,13 @@ func sample(t testing.TB) *Snapshot {
 			}},
 			{plain.Key(), []window.Row{}},
 		},
+		UniquesWindows: []UniquesWindow{
+			{labelled.Key("GET", "200"), []window.UniquesRow{
+				{Start: 1_700_000_000_000_000_000, Width: time.Minute, Scheme: hll.Scheme{SeedPrint: 7}, Sketch: []byte("sketch")},
+				{Start: math.MinInt64, Width: math.MaxInt64, Sketch: []byte{}},
+			}},
+			{plain.Key(), []window.UniquesRow{}},
+		},
 		Gauges:  []Gauge{{plain.Key(), math.Inf(-1)}, {plain.Key(), 0.25}},
 		Final:   []Counter{{labelled.Key("PUT", "500"), 3, -1}},
 		Retired: []Counter{{labelled.Key("PUT", "500"), 2, 1}},
@@ -181,7 +188,7 @@ func TestVersions(t *testing.T) {
 // frames builds a snapshot out of frames, with right lengths and checksums.
 func frames(minor uint16, payloads ...func(e *encoder)) []byte {
 	var b bytes.Buffer
-	e := newEncoder(&b)
+	e := newEncoder(&b, 0)
 	h := header(majorVersion, minor)
 	e.crc = crc32.Checksum(h[:headerSize-crcSize], e.table)
 	e.write(h)

@@ -28,11 +28,7 @@ type listing struct {
 	lastBase    uint64          // the greatest seq of any base file, damaged ones too
 }
 
-func list(fs filesystem) (listing, error) {
-	entries, err := fs.List()
-	if err != nil {
-		return listing{}, fmt.Errorf("hotcount/filesink: list directory: %w", err)
-	}
+func sortOut(entries []entry) listing {
 	l := listing{generations: map[snapshot.WriterID][]generation{}, taken: map[string]bool{}}
 	for _, e := range entries {
 		l.taken[e.name] = true
@@ -55,7 +51,7 @@ func list(fs filesystem) (listing, error) {
 			l.generations[w] = append(l.generations[w], generation{seq, e.modTime})
 		}
 	}
-	return l, nil
+	return l
 }
 
 // contents is what the files of a directory say.
@@ -127,10 +123,11 @@ func readFile(fs filesystem, name string) (*snapshot.Snapshot, error) {
 // restore reads the directory, sets damaged files aside and removes what an
 // interrupted write left. Nothing else can be writing: the lock is held.
 func (k *Sink) restore(startOver bool) error {
-	l, err := list(k.fs)
+	entries, err := k.fs.List()
 	if err != nil {
-		return err
+		return fmt.Errorf("hotcount/filesink: list directory: %w", err)
 	}
+	l := sortOut(entries)
 	c, err := read(k.fs, l)
 	if err != nil {
 		return err
