@@ -204,10 +204,12 @@ func (m *Mirror) claimed(pending Mark) bool {
 // Mark returns the mark of the flush that Pick began.
 func (m *Mirror) Mark() Mark { return m.tried.mark }
 
-// forget makes Pick send everything that was counted under Writer.
+// forget makes Pick send everything that was counted under Writer. The values
+// stay what the store once held, for the case that it adds up what is left of
+// them: see Settle.
 func (m *Mirror) forget(st Standing) {
 	for id, h := range m.counters {
-		h.value, h.clean = h.offset, false
+		h.clean = false
 		m.counters[id] = h
 	}
 	clear(m.uniques)

@@ -32,7 +32,8 @@
 // by a hash of the series; KeyNames tells.
 //
 // A row is "seq created value carry whole". The first two are decimal, the others
-// 64-bit two's complement in hexadecimal; the writer's count is value + carry.
+// 64-bit two's complement in hexadecimal, as is "base"; the writer's count is
+// value + carry.
 //
 // Only sketches whose engine hashes as Redis does (hll.Redis, precision 14 or
 // more) go to uniq:, as nothing else can be merged with what PFADD makes. All

@@ -294,16 +294,16 @@ func (sh *share) callRows(index int, rows []snapshot.Row) *call {
 	c := &call{
 		script: &rowsScript,
 		keys:   []string{sh.part.writers, sh.part.counters},
-		args:   append(sh.args(), index, padded(sh.rows.Seq), len(sh.part.counter)),
+		args:   append(sh.args(), index, sh.rows.Seq, len(sh.part.counter)),
 	}
 	for len(rows) > 0 {
 		n := 1 // rows of one series, which need one place
 		for n < len(rows) && rows[n].Key.Equal(rows[0].Key) {
 			n++
 		}
-		encoded := make([]byte, 0, n*rowDigits)
+		var encoded []byte
 		for _, r := range rows[:n] {
-			encoded = appendRow(encoded, r)
+			encoded = append(appendRow(encoded, r), ' ')
 		}
 		c.keys = append(c.keys, named(sh.part.counter, rows[0].Key.String()))
 		c.args = append(c.args, encoded)

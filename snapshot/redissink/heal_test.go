@@ -86,21 +86,30 @@ func TestRequestsMayComeTwiceLateAndInAnyOrder(t *testing.T) {
 		sh := claimed[0]
 		sh.pick()
 		queue := sh.enqueue(nil)
-		for _, r := range queue {
-			for range 2 {
-				answer := k.again(t, k.call(r))
-				require.EqualValues(t, 1, answer)
+		ends := len(queue) - 1
+		assert.Zero(t, k.again(t, k.call(queue[ends])), "before the rows")
+		assert.Zero(t, k.again(t, k.call(queue[1])), "before the first")
+		for _, abandoned := range late {
+			assert.Zero(t, k.again(t, abandoned), "of a flush before")
+		}
+		for range 2 {
+			for i := range ends {
+				require.EqualValues(t, 1, k.again(t, k.call(queue[i])))
 			}
+		}
+		require.EqualValues(t, 1, k.again(t, k.call(queue[0])), "once more")
+		last := k.call(queue[ends])
+		k.run(t.Context(), last)
+		sh.answered(queue[ends], last)
+		require.NoError(t, sh.err)
+		for _, r := range queue[:ends] {
 			late = append(late, k.call(r))
 		}
-		last := k.call(queue[len(queue)-1])
-		k.run(t.Context(), last)
-		sh.answered(queue[len(queue)-1], last)
-		require.NoError(t, sh.err)
 		require.Equal(t, want, totals(t, k))
 		for i := range late {
-			k.again(t, late[len(late)-1-i])
+			require.Zero(t, k.again(t, late[len(late)-1-i]), "of a flush that has ended")
 		}
+		require.EqualValues(t, 1, k.again(t, last))
 		require.Equal(t, want, totals(t, k))
 	}
 }
@@ -121,16 +130,16 @@ func TestNumbersInScripts(t *testing.T) {
 	numbers := []int64{0, 1, -1, 9, 10, 999_999, 1_000_000, 1 << 31, 1<<32 - 1, 1 << 32, 1<<53 + 1, -1 << 32, 1<<63 - 1, -1 << 63, 1234567890123456789}
 	for _, a := range numbers {
 		for _, b := range numbers {
-			c := &call{script: &add, keys: []string{prefix}, args: []any{hex16(a), hex16(b)}}
+			c := &call{script: &add, keys: []string{prefix}, args: []any{hexadecimal(a), hexadecimal(b)}}
 			k.run(t.Context(), c)
 			got, err := c.cmd.StringSlice()
 			require.NoError(t, err)
-			require.Equal(t, []string{hex16(a + b), strconv.FormatInt(a+b, 10)}, got, "%d + %d", a, b)
+			require.Equal(t, []string{hexadecimal(a + b), strconv.FormatInt(a+b, 10)}, got, "%d + %d", a, b)
 		}
 	}
 }
 
-func hex16(n int64) string { return fmt.Sprintf("%016x", uint64(n)) }
+func hexadecimal(n int64) string { return strconv.FormatUint(uint64(n), 16) }
 
 // A server that has lost the scripts, as each that restarts, gets them again.
 func TestScriptsAreLoadedAgain(t *testing.T) {

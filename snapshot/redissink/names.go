@@ -82,29 +82,13 @@ func (k *Sink) KeyNames(key snapshot.Key) KeyNames {
 	return KeyNames{named(p.counter, string(id)), named(p.count, string(id)), named(p.uniq, string(id))}
 }
 
-// Widths in the scripts.
-const (
-	decimalDigits = 20 // of 2^64-1
-	rowDigits     = decimalDigits + 16
-)
-
-// appendRow appends what rows.lua takes: Created so shifted that the strings of
-// negative ones sort too, and Value.
+// appendRow appends what rows.lua takes: Created so shifted that negative ones
+// have their place, and Value.
 func appendRow(dst []byte, r snapshot.Row) []byte {
-	dst = appendPadded(dst, uint64(r.Created)^1<<63, 10, decimalDigits)
-	return appendPadded(dst, uint64(r.Value), 16, rowDigits-decimalDigits)
+	dst = strconv.AppendUint(dst, uint64(r.Created)^1<<63, 10)
+	dst = append(dst, ' ')
+	return strconv.AppendUint(dst, uint64(r.Value), 16)
 }
 
-// appendPadded appends n in the given base with leading zeros.
-func appendPadded(dst []byte, n uint64, base, width int) []byte {
-	var digits [64]byte
-	d := strconv.AppendUint(digits[:0], n, base)
-	for range width - len(d) {
-		dst = append(dst, '0')
-	}
-	return append(dst, d...)
-}
-
-func padded(n uint64) string {
-	return string(appendPadded(nil, n, 10, decimalDigits))
-}
+// padded returns n as a standing has it.
+func padded(n uint64) string { return fmt.Sprintf("%020d", n) }

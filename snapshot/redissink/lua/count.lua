@@ -5,7 +5,7 @@ local age = ARGV[2] - redis.call('PTTL', KEYS[2])
 if age <= tonumber(ARGV[1]) then
   return {redis.call('GET', KEYS[2]), age}
 end
-local sum = ZERO
+local sum = '0'
 local fields = redis.call('HGETALL', KEYS[1])
 if #fields == 0 then return {false, 0} end
 for i = 1, #fields, 2 do

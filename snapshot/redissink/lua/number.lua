@@ -1,19 +1,25 @@
--- 64-bit two's complement numbers as 16 hexadecimal digits.
+-- Numbers of 64 bits, which a double does not hold: unsigned ones in decimal, to be
+-- compared, and two's complement in hexadecimal, to be added.
 
-local ZERO = string.rep('0', 16)
+local function less(a, b)
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
 
 local function halves(x)
-  return tonumber(x:sub(1, 8), 16), tonumber(x:sub(9, 16), 16)
+  return tonumber(x:sub(1, -9), 16) or 0, tonumber(x:sub(-8), 16)
 end
 
 local function add(a, b)
-  if a == ZERO then return b end
-  if b == ZERO then return a end
+  if a == '0' then return b end
+  if b == '0' then return a end
   local ah, al = halves(a)
   local bh, bl = halves(b)
   local lo = al + bl
-  local hi = ah + bh + math.floor(lo / 4294967296)
-  return string.format('%08x%08x', hi % 4294967296, lo % 4294967296)
+  local hi = (ah + bh + math.floor(lo / 4294967296)) % 4294967296
+  lo = lo % 4294967296
+  if hi == 0 then return string.format('%x', lo) end
+  return string.format('%x%08x', hi, lo)
 end
 
 -- decimal returns x in decimal notation. It divides by 10^6, since a remainder
