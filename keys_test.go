@@ -129,11 +129,14 @@ func TestDocumentedPanics(t *testing.T) {
 }
 
 func TestNewRefusesNonsense(t *testing.T) {
-	for _, o := range []Options{
-		{Every: -1}, {Limits: Limits{FamilySeries: -1}}, {Limits: Limits{Series: -1}}, {Limits: Limits{IdleAfter: -1}},
+	for field, o := range map[string]Options{
+		"Every":               {Every: -1},
+		"Limits.FamilySeries": {Limits: Limits{FamilySeries: -1}},
+		"Limits.Series":       {Limits: Limits{Series: -1}},
+		"Limits.IdleAfter":    {Limits: Limits{IdleAfter: -1}},
 	} {
 		_, err := New(o)
-		assert.EqualError(t, err, "hotcount: an option is negative")
+		assert.EqualError(t, err, "hotcount: Options."+field+" is negative")
 	}
 	var o Options
 	o.Uniques.Precision = 99
