@@ -1,7 +1,6 @@
 package hotcount
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -113,8 +112,18 @@ type shard = index.Shard[series]
 // returns an error if the directory is in use, or holds files but none that can
 // be read.
 func New(o Options) (*Engine, error) {
-	if o.Every < 0 || o.Limits.FamilySeries < 0 || o.Limits.Series < 0 || o.Limits.IdleAfter < 0 {
-		return nil, errors.New("hotcount: an option is negative")
+	for _, given := range []struct {
+		field string
+		n     int64
+	}{
+		{"Every", int64(o.Every)},
+		{"Limits.FamilySeries", o.Limits.FamilySeries},
+		{"Limits.Series", o.Limits.Series},
+		{"Limits.IdleAfter", int64(o.Limits.IdleAfter)},
+	} {
+		if given.n < 0 {
+			return nil, fmt.Errorf("hotcount: Options.%s is negative", given.field)
+		}
 	}
 	if _, err := hll.New(o.Uniques); err != nil {
 		return nil, fmt.Errorf("hotcount: %w", err)

@@ -88,7 +88,7 @@ func (e *Engine) nameWindow(k kind, name string, labels []string) (*family, seri
 }
 
 func otherOptions(id seriesName) error {
-	return fmt.Errorf("hotcount: window %v: %w: it has others already", id.key(), window.ErrOptions)
+	return fmt.Errorf("hotcount: window %v: %w: it is open with other options", id.key(), window.ErrOptions)
 }
 
 func (e *Engine) warnWindow(id seriesName, err error) {

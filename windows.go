@@ -101,7 +101,7 @@ func (w *windows) open(s *series, o window.Options, pin bool) (*window.Ring, err
 	driven.Sampler = w.started()
 	if have := w.rings[s]; have != nil {
 		if pin && !sameOptions(have.o, o) {
-			return nil, fmt.Errorf("%w: it has others already", window.ErrOptions)
+			return nil, fmt.Errorf("%w: it is open with other options", window.ErrOptions)
 		}
 		have.pinned = have.pinned || pin
 		return have.ring, nil
@@ -188,7 +188,7 @@ func (f *family) keepWindows(o window.Options) error {
 	}
 	probe.Close()
 	if !f.windows.CompareAndSwap(nil, &o) && !sameOptions(*f.windows.Load(), o) {
-		return fmt.Errorf("%w: they have others already", window.ErrOptions)
+		return fmt.Errorf("%w: they are open with other options", window.ErrOptions)
 	}
 	return nil
 }

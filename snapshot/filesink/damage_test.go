@@ -153,6 +153,7 @@ func TestStartOver(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnreadable)
 		require.ErrorIs(t, err, snapshot.ErrCorrupt)
 		require.ErrorContains(t, err, fileName(w, 1))
+		require.ErrorContains(t, err, dir)
 		require.ErrorContains(t, err, "StartOver")
 	}
 	_, damaged, err := Load(dir)

@@ -137,7 +137,7 @@ func Load(dir string) ([]*snapshot.Snapshot, []Damage, error) {
 		return nil, nil, err
 	}
 	if len(c.lost) > 0 {
-		return nil, c.damaged, unreadable(c)
+		return nil, c.damaged, unreadable(dir, c)
 	}
 	if c.base == nil {
 		return c.writers, c.damaged, nil

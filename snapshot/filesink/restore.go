@@ -123,7 +123,7 @@ func readFile(fs filesystem, name string) (*snapshot.Snapshot, error) {
 
 // restore reads the directory, sets damaged files aside and removes what an
 // interrupted write left. Nothing else can be writing: the lock is held.
-func (k *Sink) restore(startOver bool) error {
+func (k *Sink) restore(o Options) error {
 	entries, err := k.fs.List()
 	if err != nil {
 		return fmt.Errorf("hotcount/filesink: list directory: %w", err)
@@ -133,8 +133,8 @@ func (k *Sink) restore(startOver bool) error {
 	if err != nil {
 		return err
 	}
-	if len(c.lost) > 0 && !startOver {
-		return unreadable(c)
+	if len(c.lost) > 0 && !o.StartOver {
+		return unreadable(o.Dir, c)
 	}
 	if err := k.setAside(l, c.damaged); err != nil {
 		return err
@@ -171,13 +171,13 @@ func (k *Sink) setAside(l listing, damaged []Damage) error {
 	return nil
 }
 
-func unreadable(c contents) error {
+func unreadable(dir string, c contents) error {
 	var errs []error
 	for _, d := range c.damaged {
 		errs = append(errs, fmt.Errorf("%s: %w", d.Name, d.Err))
 	}
-	return fmt.Errorf("%w: restore %d damaged files from a backup, or set Options.StartOver to go on without their counts (they are kept under another name): %w",
-		ErrUnreadable, len(errs), errors.Join(errs...))
+	return fmt.Errorf("%w: restore what is damaged in %s from a backup, or move it elsewhere to go on without its counts, as Options.StartOver does: %w",
+		ErrUnreadable, dir, errors.Join(errs...))
 }
 
 // adopt makes what was read the sink's state.
