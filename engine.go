@@ -96,8 +96,9 @@ type Engine struct {
 	restored map[string]*restored // by familyID; unchanged after New
 	previous Restored
 
-	mu    sync.Mutex // held by Snapshot and Acknowledge
-	sweep sweep
+	mu          sync.Mutex // held by Snapshot, Acknowledge and Adjust
+	sweep       sweep
+	adjustments adjustments
 
 	files    *filesink.Sink     // nil without a Dir
 	exporter *snapshot.Exporter // nil without a sink; guarded by mu until New returns

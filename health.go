@@ -28,6 +28,7 @@ type healthKeys struct {
 	sweep, rate, skew, sum      snapshot.Key
 
 	refused               *snapshot.Desc // by metric
+	adjustments           *snapshot.Desc // by series
 	writes, failures, lag *snapshot.Desc // by sink
 
 	windows, ticks, missed, jumps, tickLag, busy snapshot.Key // of the sampler
@@ -39,26 +40,27 @@ type sinkKeys struct{ writes, failures, lag snapshot.Key }
 
 func newHealthKeys() healthKeys {
 	return healthKeys{
-		created:   healthDesc("series_created_total").Key(),
-		evicted:   healthDesc("series_evicted_total").Key(),
-		snapshots: healthDesc("snapshots_total").Key(),
-		live:      healthDesc("series").Key(),
-		dormant:   healthDesc("series_dormant").Key(),
-		parked:    healthDesc("series_parked").Key(),
-		sweep:     healthDesc("sweep_seconds").Key(),
-		rate:      healthDesc("busiest_adds_per_second").Key(),
-		skew:      healthDesc("busiest_skew_ratio").Key(),
-		sum:       healthDesc("busiest_sum_seconds").Key(),
-		refused:   healthDesc("overflow_lookups_total", "metric"),
-		writes:    healthDesc("sink_writes_total", "sink"),
-		failures:  healthDesc("sink_failures_total", "sink"),
-		lag:       healthDesc("export_lag_seconds", "sink"),
-		windows:   healthDesc("windows").Key(),
-		ticks:     healthDesc("sampler_ticks_total").Key(),
-		missed:    healthDesc("sampler_missed_ticks_total").Key(),
-		jumps:     healthDesc("sampler_clock_jumps_total").Key(),
-		tickLag:   healthDesc("sampler_lag_seconds").Key(),
-		busy:      healthDesc("sampler_busy_seconds").Key(),
+		created:     healthDesc("series_created_total").Key(),
+		evicted:     healthDesc("series_evicted_total").Key(),
+		snapshots:   healthDesc("snapshots_total").Key(),
+		live:        healthDesc("series").Key(),
+		dormant:     healthDesc("series_dormant").Key(),
+		parked:      healthDesc("series_parked").Key(),
+		sweep:       healthDesc("sweep_seconds").Key(),
+		rate:        healthDesc("busiest_adds_per_second").Key(),
+		skew:        healthDesc("busiest_skew_ratio").Key(),
+		sum:         healthDesc("busiest_sum_seconds").Key(),
+		refused:     healthDesc("overflow_lookups_total", "metric"),
+		adjustments: healthDesc("adjustments", "series"),
+		writes:      healthDesc("sink_writes_total", "sink"),
+		failures:    healthDesc("sink_failures_total", "sink"),
+		lag:         healthDesc("export_lag_seconds", "sink"),
+		windows:     healthDesc("windows").Key(),
+		ticks:       healthDesc("sampler_ticks_total").Key(),
+		missed:      healthDesc("sampler_missed_ticks_total").Key(),
+		jumps:       healthDesc("sampler_clock_jumps_total").Key(),
+		tickLag:     healthDesc("sampler_lag_seconds").Key(),
+		busy:        healthDesc("sampler_busy_seconds").Key(),
 	}
 }
 
@@ -81,6 +83,7 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 			e.healthCounter(s, k.refused.Key(f.desc.Name()), n)
 		}
 	}
+	s.Counters = append(s.Counters, e.adjustments.rows...)
 	e.appendSinks(s)
 	e.appendSampler(s)
 	e.appendBusiest(s)
