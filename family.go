@@ -21,6 +21,10 @@ func IsOverflow(k snapshot.Key) bool {
 	return k.Desc() != nil && slices.Equal(k.Desc().Labels(), []string{overflowLabel})
 }
 
+// IsHealth reports whether k is one of the engine's own series, which the package
+// comment lists and whose names begin with hotcount_.
+func IsHealth(k snapshot.Key) bool { return strings.HasPrefix(k.Name(), reservedPrefix) }
+
 // reservedPrefix begins the names of the engine's own health series.
 const reservedPrefix = "hotcount_"
 
