@@ -45,7 +45,8 @@ func totalsVerb(ctx context.Context, s streams, v verb, args []string) error {
 		t.Top(*top)
 		return errors.Join(err, w.write(t))
 	}
-	return errors.Join(target.Clean(repeat(ctx, *watch, read)), target.Clean(reader.Close()))
+	complain := func(err error) { v.status(s, target.Clean(err)) }
+	return errors.Join(target.Clean(repeat(ctx, *watch, read, complain)), target.Clean(reader.Close()))
 }
 
 // sourceArguments returns the store or directory to read, from the arguments or
@@ -68,10 +69,10 @@ func sourceArguments(args []string) (target sinks.Target, pattern string, err er
 }
 
 // repeat calls f once, or every so often until ctx is done, which then is no
-// error. An error of the first call ends it; later ones may pass.
-func repeat(ctx context.Context, every time.Duration, f func() error) error {
-	err := f()
-	if every == 0 || err != nil {
+// error. An error of the first call ends it; later ones go to complain, since
+// the next call may do better.
+func repeat(ctx context.Context, every time.Duration, f func() error, complain func(error)) error {
+	if err := f(); every == 0 || err != nil {
 		return err
 	}
 	tick := time.NewTicker(every)
@@ -79,10 +80,10 @@ func repeat(ctx context.Context, every time.Duration, f func() error) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return err
+			return nil
 		case <-tick.C:
-			if err = f(); ctx.Err() != nil {
-				return nil
+			if err := f(); err != nil && ctx.Err() == nil {
+				complain(err)
 			}
 		}
 	}

@@ -34,12 +34,9 @@ func secrets(address string) []string {
 	if !ok {
 		return nil
 	}
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		_, password, ok := strings.Cut(rest[:at], ":")
-		if !ok {
-			password = rest[:at] // a token
-		}
-		add(password)
+	add(passwordOf(rest))
+	for server := range strings.SplitSeq(rest, ",") { // if there are several
+		add(passwordOf(server))
 	}
 	if _, query, ok := strings.Cut(rest, "?"); ok {
 		for parameter := range strings.SplitSeq(query, "&") {
@@ -52,6 +49,18 @@ func secrets(address string) []string {
 	}
 	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) })
 	return found
+}
+
+// passwordOf returns what stands before the last @ and is no user's name.
+func passwordOf(server string) string {
+	at := strings.LastIndexByte(server, '@')
+	if at < 0 {
+		return ""
+	}
+	if _, password, ok := strings.Cut(server[:at], ":"); ok {
+		return password
+	}
+	return server[:at] // a token
 }
 
 func hide(text string, secrets []string) string {
