@@ -80,7 +80,7 @@ type tallyWorker struct {
 	holder
 	seen, bad, sent int64 // lines, malformed ones and bytes, not yet counted
 
-	statuses       [1000]*held
+	statuses       [1 + 1000]*held // by status, after that of lines without one
 	methods, paths handles
 
 	method     []byte // of methodHits
@@ -139,15 +139,11 @@ func (w *tallyWorker) flush() {
 }
 
 func (w *tallyWorker) statusHits(status int) *held {
-	if status == accesslog.NoStatus {
-		return &held{c: w.status.With(none)}
+	h := &w.statuses[status-accesslog.NoStatus]
+	if *h == nil {
+		*h = &held{c: w.status.With(formatStatus(status))}
 	}
-	h := w.statuses[status]
-	if h == nil {
-		h = &held{c: w.status.With(formatStatus(status))}
-		w.statuses[status] = h
-	}
-	return h
+	return *h
 }
 
 func methodOf(r *accesslog.Record) []byte {
