@@ -51,7 +51,7 @@ func TestFamilyCapIsExact(t *testing.T) {
 			assert.EqualValues(t, limit, v.f.live.Load())
 			assert.EqualValues(t, limit, e.live.Load())
 			assert.EqualValues(t, (names-limit)*writers, overflow.Value())
-			assert.EqualValues(t, (names-limit)*writers, v.f.refused.Load())
+			assert.EqualValues(t, (names-limit)*writers, v.f.refused.Value())
 			l.sweep(e)
 			assert.EqualValues(t, (names-limit)*writers, l.totals()[`views_total{hotcount_overflow="true"}`])
 			assert.Len(t, l.totals(), limit+1)

@@ -1,7 +1,6 @@
 package hotcount
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -38,12 +37,13 @@ type Options struct {
 	Uniques hll.Options
 
 	// Logger gets what goes wrong in the background; the default discards
-	// it. Health series count it in any case.
+	// it. Health series count it in any case. Its handler may add to the
+	// engine's counters, and make them.
 	Logger *slog.Logger
 }
 
 // Limits bound the memory of an engine whose label values come from strangers.
-// A series takes about 110 bytes and its label values.
+// A series takes about 110 bytes with two short label values.
 type Limits struct {
 	// FamilySeries is how many series a family may have, 10,000 by default.
 	// Beyond that, look-ups of new series return the family's overflow
@@ -76,15 +76,20 @@ type Engine struct {
 	limits   Limits
 	sketches hll.Options
 	log      *slog.Logger
+	writer   snapshot.WriterID
+	started  time.Time
 
-	writer  snapshot.WriterID
-	started time.Time
-	hasher  hasher
-
+	hasher   hasher
 	index    *index.Index[series]
 	families *index.Index[family]
-	parked   parking
-	windows  windows
+
+	restored map[string]*restored // by familyID; unchanged after New
+	previous Restored
+
+	files    *filesink.Sink     // nil without a Dir
+	exporter *snapshot.Exporter // nil without a sink; guarded by mu until New returns
+
+	_ [lineSize]byte // every look-up reads what is above
 
 	live    atomic.Int64 // series that count against limits.Series
 	created atomic.Int64
@@ -93,15 +98,13 @@ type Engine struct {
 	// series that has left the index. Only the sweep moves it.
 	notBefore atomic.Uint32
 
-	restored map[string]*restored // by familyID; unchanged after New
-	previous Restored
+	parked   parking
+	windows  windows
+	warnings warnings
 
 	mu          sync.Mutex // held by Snapshot, Acknowledge and Adjust
 	sweep       sweep
 	adjustments adjustments
-
-	files    *filesink.Sink     // nil without a Dir
-	exporter *snapshot.Exporter // nil without a sink; guarded by mu until New returns
 }
 
 type shard = index.Shard[series]
@@ -110,8 +113,18 @@ type shard = index.Shard[series]
 // returns an error if the directory is in use, or holds files but none that can
 // be read.
 func New(o Options) (*Engine, error) {
-	if o.Every < 0 || o.Limits.FamilySeries < 0 || o.Limits.Series < 0 || o.Limits.IdleAfter < 0 {
-		return nil, errors.New("hotcount: an option is negative")
+	for _, given := range []struct {
+		field string
+		n     int64
+	}{
+		{"Every", int64(o.Every)},
+		{"Limits.FamilySeries", o.Limits.FamilySeries},
+		{"Limits.Series", o.Limits.Series},
+		{"Limits.IdleAfter", int64(o.Limits.IdleAfter)},
+	} {
+		if given.n < 0 {
+			return nil, fmt.Errorf("hotcount: Options.%s is negative", given.field)
+		}
 	}
 	if _, err := hll.New(o.Uniques); err != nil {
 		return nil, fmt.Errorf("hotcount: %w", err)
@@ -150,7 +163,7 @@ func (e *Engine) hashOf(s *series) uint64 {
 		v, rest, _ = snapshot.CutValue(rest)
 		h = e.hasher.add(h, v)
 	}
-	return h
+	return e.hasher.finish(h)
 }
 
 // age returns the whole seconds since the engine started. 32 bits of them last

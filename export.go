@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
@@ -86,7 +87,8 @@ func (e *Engine) Exports() snapshot.ExporterStats {
 // Close takes a last snapshot, flushes it to every sink and ends the engine's
 // goroutines. It returns by the end of ctx, at most 50 ms late; if a sink could
 // not take the snapshot by then, the error is a *snapshot.UnflushedError.
-// Without a deadline, Close allows the sinks 10 s.
+// Without a deadline, Close allows the sinks 10 s. Dir may be used again when
+// Close returns, unless a write to it was stuck.
 //
 // Adds made before Close was called are in that snapshot. Counters go on
 // counting after it, but nothing is exported any more. More calls return the
@@ -96,16 +98,47 @@ func (e *Engine) Close(ctx context.Context) error {
 	if e.exporter == nil {
 		return nil
 	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, closeTimeout)
+		defer cancel()
+	}
 	err := e.exporter.Close(ctx)
 	if e.files == nil {
 		return err
 	}
-	if err != nil {
-		go e.files.Close() // waits for a Write that may be stuck
-		return err
+	if released := e.release(ctx); err == nil {
+		err = released
 	}
-	if err := e.files.Close(); err != nil {
-		return fmt.Errorf("hotcount: %w", err)
+	return err
+}
+
+const (
+	closeTimeout = 10 * time.Second
+
+	// releaseGrace is how long Close waits beyond its context for Dir, which
+	// takes microseconds unless a write to it is stuck.
+	releaseGrace = 20 * time.Millisecond
+)
+
+// release lets go of Dir, so that another engine may have it. If a write holds
+// it by the end of ctx, it is let go of when that ends.
+func (e *Engine) release(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- e.files.Close() }()
+	late := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		time.Sleep(releaseGrace)
+		close(late)
+	})
+	defer stop()
+	select {
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("hotcount: %w", err)
+		}
+		return nil
+	case <-late:
+		return fmt.Errorf("hotcount: Dir is being written to still: %w", context.Cause(ctx))
 	}
-	return nil
 }

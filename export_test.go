@@ -100,3 +100,26 @@ func TestExporterAcknowledges(t *testing.T) {
 		assert.EqualValues(t, 3, sink.total(c))
 	})
 }
+
+// A refusing sink fails for good.
+type refusing struct{}
+
+func (refusing) Write(context.Context, *snapshot.Snapshot) error {
+	return snapshot.Terminal(errors.New("refused"))
+}
+
+// The next engine may have Dir when Close has returned, though a sink does not
+// hold the last snapshot.
+func TestFailedCloseReleasesDir(t *testing.T) {
+	dir := t.TempDir()
+	const runs = 10
+	for i := range int64(runs) {
+		e, err := New(Options{Dir: dir, Sinks: []snapshot.Sink{refusing{}}})
+		require.NoError(t, err)
+		c := e.Counter("jobs_total")
+		assert.Equal(t, i, c.Value())
+		c.Inc()
+		var unflushed *snapshot.UnflushedError
+		require.ErrorAs(t, e.Close(t.Context()), &unflushed)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/stripe"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -33,13 +34,12 @@ type kind uint8
 const (
 	counters kind = iota
 	uniques
+	events         // a window.Events, without series
+	uniquesWindows // a window.Uniques, without series
 )
 
 func (k kind) String() string {
-	if k == uniques {
-		return "uniques"
-	}
-	return "counter"
+	return [...]string{"counter", "uniques", "events", "uniques window"}[k]
 }
 
 // A family is what the series of one name share.
@@ -48,16 +48,17 @@ type family struct {
 	desc   *snapshot.Desc // labels sorted by name
 	kind   kind
 	seed   uint64 // sets apart equal label values of different families
-
-	limit int64
-	live  atomic.Int64 // series in the index
-
-	refused      atomic.Int64 // look-ups that got the overflow series
-	overflowOnce sync.Once
-	overflow     *series // exempt from limits and eviction
+	limit  int64
 
 	restored *restored                      // what earlier runs counted in it
 	windows  atomic.Pointer[window.Options] // of each of its series; nil for none
+
+	_ [lineSize]byte // every look-up reads what is above
+
+	live         atomic.Int64   // series in the index
+	refused      stripe.Counter // look-ups that got the overflow series
+	overflowOnce sync.Once
+	overflow     *series // exempt from limits and eviction
 }
 
 // find returns the series with the values that order picks, or nil. A nil is no
@@ -89,7 +90,7 @@ func (f *family) hash(values []string, order []uint8) uint64 {
 	for _, i := range order {
 		h = f.engine.hasher.add(h, values[i])
 	}
-	return h
+	return f.engine.hasher.finish(h)
 }
 
 // get returns the series with the values that order picks, making it if need
@@ -111,9 +112,10 @@ func (f *family) create(hash uint64, values []string, order []uint8) *series {
 	}
 	shard.Unlock()
 	if s == nil {
-		f.refused.Add(1)
-		return f.overflowSeries()
+		f.refused.Inc()
+		s = f.overflowSeries()
 	}
+	f.engine.logWarnings()
 	return s
 }
 
@@ -252,7 +254,10 @@ func (e *Engine) newFamily(d *snapshot.Desc, k kind, seed uint64) *family {
 	return &family{engine: e, desc: d, kind: k, seed: seed, restored: e.restored[familyID(d)]}
 }
 
-func (e *Engine) hashName(name string) uint64 { return e.hasher.add(0, name) }
+// hashName returns the hash of a family, which is the seed of its series'.
+func (e *Engine) hashName(name string) uint64 {
+	return e.hasher.finish(e.hasher.add(e.hasher.tail, name))
+}
 
 func (e *Engine) findFamily(name string) *family {
 	h := e.hashName(name)

@@ -24,8 +24,9 @@ func newHasher() hasher {
 	return hasher{word: rand.Uint64() | 1, tail: rand.Uint64() | 1, mask: ^uint64(0)}
 }
 
-// add folds one more string into h. Hashing "a","bc" differs from "ab","c",
-// since each string's length goes in with its last bytes.
+// add folds one more string into h, which is a seed or what add returned before.
+// Hashing "a","bc" differs from "ab","c", since each string's length goes in
+// with its last bytes.
 func (k *hasher) add(h uint64, s string) uint64 {
 	n := uint64(len(s))
 	for len(s) > 8 {
@@ -39,8 +40,12 @@ func (k *hasher) add(h uint64, s string) uint64 {
 	case len(s) > 0: // first, middle and last are all there are
 		last = uint64(s[0]) | uint64(s[len(s)/2])<<8 | uint64(s[len(s)-1])<<16
 	}
-	return fold(h^last, k.tail^n<<1) & k.mask
+	return fold(h^last, k.tail^n<<1)
 }
+
+// finish returns the hash of the strings added to h. One more round is what it
+// takes for keys that differ in few bits to spread like random ones.
+func (k *hasher) finish(h uint64) uint64 { return fold(h, k.word) & k.mask }
 
 func load32(s string) uint32 {
 	_ = s[3]

@@ -28,10 +28,11 @@ type healthKeys struct {
 	sweep, rate, skew, sum      snapshot.Key
 
 	refused               *snapshot.Desc // by metric
-	adjustments           *snapshot.Desc // by series
+	adjusted              *snapshot.Desc // by series
 	writes, failures, lag *snapshot.Desc // by sink
 
 	windows, ticks, missed, jumps, tickLag, busy snapshot.Key // of the sampler
+	late, future                                 snapshot.Key // of Events
 
 	sinks []sinkKeys // made when there is an exporter
 }
@@ -40,27 +41,29 @@ type sinkKeys struct{ writes, failures, lag snapshot.Key }
 
 func newHealthKeys() healthKeys {
 	return healthKeys{
-		created:     healthDesc("series_created_total").Key(),
-		evicted:     healthDesc("series_evicted_total").Key(),
-		snapshots:   healthDesc("snapshots_total").Key(),
-		live:        healthDesc("series").Key(),
-		dormant:     healthDesc("series_dormant").Key(),
-		parked:      healthDesc("series_parked").Key(),
-		sweep:       healthDesc("sweep_seconds").Key(),
-		rate:        healthDesc("busiest_adds_per_second").Key(),
-		skew:        healthDesc("busiest_skew_ratio").Key(),
-		sum:         healthDesc("busiest_sum_seconds").Key(),
-		refused:     healthDesc("overflow_lookups_total", "metric"),
-		adjustments: healthDesc("adjustments", "series"),
-		writes:      healthDesc("sink_writes_total", "sink"),
-		failures:    healthDesc("sink_failures_total", "sink"),
-		lag:         healthDesc("export_lag_seconds", "sink"),
-		windows:     healthDesc("windows").Key(),
-		ticks:       healthDesc("sampler_ticks_total").Key(),
-		missed:      healthDesc("sampler_missed_ticks_total").Key(),
-		jumps:       healthDesc("sampler_clock_jumps_total").Key(),
-		tickLag:     healthDesc("sampler_lag_seconds").Key(),
-		busy:        healthDesc("sampler_busy_seconds").Key(),
+		created:   healthDesc("series_created_total").Key(),
+		evicted:   healthDesc("series_evicted_total").Key(),
+		snapshots: healthDesc("snapshots_total").Key(),
+		live:      healthDesc("series").Key(),
+		dormant:   healthDesc("series_dormant").Key(),
+		parked:    healthDesc("series_parked").Key(),
+		sweep:     healthDesc("sweep_seconds").Key(),
+		rate:      healthDesc("busiest_adds_per_second").Key(),
+		skew:      healthDesc("busiest_skew_ratio").Key(),
+		sum:       healthDesc("busiest_sum_seconds").Key(),
+		refused:   healthDesc("overflow_lookups_total", "metric"),
+		adjusted:  healthDesc("adjustments", "series"),
+		writes:    healthDesc("sink_writes_total", "sink"),
+		failures:  healthDesc("sink_failures_total", "sink"),
+		lag:       healthDesc("export_lag_seconds", "sink"),
+		windows:   healthDesc("windows").Key(),
+		ticks:     healthDesc("sampler_ticks_total").Key(),
+		missed:    healthDesc("sampler_missed_ticks_total").Key(),
+		jumps:     healthDesc("sampler_clock_jumps_total").Key(),
+		tickLag:   healthDesc("sampler_lag_seconds").Key(),
+		busy:      healthDesc("sampler_busy_seconds").Key(),
+		late:      healthDesc("events_late_total").Key(),
+		future:    healthDesc("events_future_total").Key(),
 	}
 }
 
@@ -79,7 +82,7 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 	e.healthCounter(s, k.evicted, e.sweep.evicted)
 	e.healthCounter(s, k.snapshots, int64(s.Seq))
 	for f := range e.families.All {
-		if n := f.refused.Load(); n > 0 {
+		if n := f.refused.Value(); n > 0 {
 			e.healthCounter(s, k.refused.Key(f.desc.Name()), n)
 		}
 	}
@@ -117,6 +120,10 @@ func (e *Engine) appendBusiest(s *snapshot.Snapshot) {
 
 // appendSampler says how the windows are doing, if there are any.
 func (e *Engine) appendSampler(s *snapshot.Snapshot) {
+	if st, ok := e.windows.eventsStats(); ok {
+		e.healthCounter(s, e.sweep.health.keys.late, st.Late)
+		e.healthCounter(s, e.sweep.health.keys.future, st.Future)
+	}
 	st, ok := e.windows.stats()
 	if !ok {
 		return

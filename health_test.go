@@ -121,6 +121,8 @@ func TestHealthIsDocumented(t *testing.T) {
 	v := e.CounterVec("views_total", "post")
 	_, err := e.Window(v.With("a"), window.Options{})
 	require.NoError(t, err)
+	_, err = e.Events("events", window.EventsOptions{})
+	require.NoError(t, err)
 	v.With("b")
 	var s snapshot.Snapshot
 	e.Snapshot(&s)

@@ -103,20 +103,22 @@ func TestDocumentedPanics(t *testing.T) {
 	e.Counter("jobs_total", "queue", "mail")
 	e.Uniques("users")
 	vec := e.CounterVec("pairs_total", "a", "b")
+	odd := []string{"queue"}
 	for what, f := range map[string]func(){
-		"hotcount: metric jobs_total: label \"queue\" has no value":                           func() { e.Counter("jobs_total", "queue") },
-		"hotcount: jobs_total has labels [\"queue\"], not [\"host\"]":                         func() { e.Counter("jobs_total", "host", "a") },
-		"hotcount: jobs_total has labels [\"queue\"], not []":                                 func() { e.Counter("jobs_total") },
-		"hotcount: jobs_total has labels [\"queue\"], not [\"queue\" \"queue\"]":              func() { e.Counter("jobs_total", "queue", "a", "queue", "b") },
-		"hotcount: pairs_total has labels [\"a\" \"b\"], not [\"a\" \"a\"]":                   func() { e.Counter("pairs_total", "a", "1", "a", "2") },
-		"hotcount: pairs_total has 2 labels, got 1 values: [\"x\"]":                           func() { vec.With("x") },
-		"hotcount: pairs_total has 2 labels, got 3 values: [\"x\" \"y\" \"z\"]":               func() { vec.With("x", "y", "z") },
-		"hotcount: jobs_total is a counter, not a uniques":                                    func() { e.UniquesVec("jobs_total", "queue") },
-		"hotcount: users is a uniques, not a counter":                                         func() { e.Counter("users") },
-		"hotcount: hotcount/snapshot: invalid name: metric \"1st\"":                           func() { e.Counter("1st") },
-		"hotcount: hotcount/snapshot: invalid name: label \"a-b\" of metric \"x_total\"":      func() { e.CounterVec("x_total", "a-b") },
-		"hotcount: hotcount/snapshot: invalid name: metric \"y_total\" has label \"a\" twice": func() { e.CounterVec("y_total", "a", "a") },
-		"hotcount: metric z_total: the label hotcount_overflow is reserved":                   func() { e.CounterVec("z_total", "hotcount_overflow") },
+		"hotcount: metric jobs_total: label \"queue\" has no value":                                                                     func() { e.Counter("jobs_total", odd...) },
+		"hotcount: jobs_total has labels [\"queue\"], not [\"host\"]":                                                                   func() { e.Counter("jobs_total", "host", "a") },
+		"hotcount: jobs_total has labels [\"queue\"], not []":                                                                           func() { e.Counter("jobs_total") },
+		"hotcount: jobs_total has labels [\"queue\"], not [\"queue\" \"queue\"]":                                                        func() { e.Counter("jobs_total", "queue", "a", "queue", "b") },
+		"hotcount: pairs_total has labels [\"a\" \"b\"], not [\"a\" \"a\"]":                                                             func() { e.Counter("pairs_total", "a", "1", "a", "2") },
+		"hotcount: pairs_total has 2 labels, got 1 values: [\"x\"]":                                                                     func() { vec.With("x") },
+		"hotcount: pairs_total has 2 labels, got 3 values: [\"x\" \"y\" \"z\"]":                                                         func() { vec.With("x", "y", "z") },
+		"hotcount: jobs_total is a counter, not a uniques":                                                                              func() { e.UniquesVec("jobs_total", "queue") },
+		"hotcount: users is a uniques, not a counter":                                                                                   func() { e.Counter("users") },
+		"hotcount: hotcount/snapshot: invalid name: metric \"1st\" does not match [a-zA-Z_:][a-zA-Z0-9_:]*":                             func() { e.Counter("1st") },
+		"hotcount: hotcount/snapshot: invalid name: label \"a-b\" of metric \"x_total\" does not match [a-zA-Z_][a-zA-Z0-9_]*":          func() { e.CounterVec("x_total", "a-b") },
+		"hotcount: hotcount/snapshot: invalid name: label \"__name__\" of metric \"x_total\" begins with __, which Prometheus reserves": func() { e.Counter("x_total", "__name__", "a") },
+		"hotcount: hotcount/snapshot: invalid name: metric \"y_total\" has label \"a\" twice":                                           func() { e.CounterVec("y_total", "a", "a") },
+		"hotcount: metric z_total: the label hotcount_overflow is reserved":                                                             func() { e.CounterVec("z_total", "hotcount_overflow") },
 		"hotcount: metric name \"hotcount_series\": the prefix hotcount_ is reserved for the engine's own series": func() {
 			e.Counter("hotcount_series")
 		},
@@ -127,11 +129,14 @@ func TestDocumentedPanics(t *testing.T) {
 }
 
 func TestNewRefusesNonsense(t *testing.T) {
-	for _, o := range []Options{
-		{Every: -1}, {Limits: Limits{FamilySeries: -1}}, {Limits: Limits{Series: -1}}, {Limits: Limits{IdleAfter: -1}},
+	for field, o := range map[string]Options{
+		"Every":               {Every: -1},
+		"Limits.FamilySeries": {Limits: Limits{FamilySeries: -1}},
+		"Limits.Series":       {Limits: Limits{Series: -1}},
+		"Limits.IdleAfter":    {Limits: Limits{IdleAfter: -1}},
 	} {
 		_, err := New(o)
-		assert.EqualError(t, err, "hotcount: an option is negative")
+		assert.EqualError(t, err, "hotcount: Options."+field+" is negative")
 	}
 	var o Options
 	o.Uniques.Precision = 99

@@ -62,6 +62,30 @@ func TestRowsOfOneKeyAreNeverCreatedTogether(t *testing.T) {
 	assert.EqualValues(t, lives, l.totals()["jobs_total"])
 }
 
+// To delete what is deleted already is nothing that adds made after the next
+// snapshot would have to bear.
+func TestDeleteOfADeletedSeriesIsForgotten(t *testing.T) {
+	e, l := newEngine(t, Options{}), newLedger(t)
+	c := e.Counter("jobs_total")
+	c.Inc()
+	c.Delete()
+	l.sweep(e) // dormant
+
+	c.Delete()
+	l.sweep(e)
+	c.Add(2)
+	l.sweep(e)
+	assert.EqualValues(t, 2, c.Value(), "back from dormant")
+
+	evict(l, e, c)
+	c.Delete()
+	l.export(e)
+	c.Add(3)
+	l.export(e)
+	assert.EqualValues(t, 3, c.Value(), "back from parked")
+	assert.EqualValues(t, 6, l.total(c))
+}
+
 // A final row stays in every snapshot until it is acknowledged, while its series
 // lives on, retires again, and so has two final rows at a time.
 func TestRetiredTwiceBeforeAcknowledged(t *testing.T) {

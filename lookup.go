@@ -10,6 +10,14 @@ import (
 // lookUp returns the series of a metric with these alternating label names and
 // values.
 func (e *Engine) lookUp(k kind, name string, pairs []string) *series {
+	var buf [snapshot.MaxLabels]uint8
+	f, order := e.resolve(k, name, pairs, buf[:0])
+	return f.get(pairs, order)
+}
+
+// resolve returns the family of a metric, and appends to order where in pairs
+// the value of each of its labels is.
+func (e *Engine) resolve(k kind, name string, pairs []string, order []uint8) (*family, []uint8) {
 	if len(pairs)%2 != 0 {
 		panic(fmt.Sprintf("hotcount: metric %s: label %q has no value", name, pairs[len(pairs)-1]))
 	}
@@ -17,12 +25,11 @@ func (e *Engine) lookUp(k kind, name string, pairs []string) *series {
 	if f == nil {
 		f = e.family(k, name, labelNames(pairs))
 	}
-	var buf [snapshot.MaxLabels]uint8
-	order, ok := f.orderPairs(buf[:0], pairs)
+	order, ok := f.orderPairs(order, pairs)
 	if !ok || f.kind != k {
 		f.check(k, labelNames(pairs))
 	}
-	return f.get(pairs, order)
+	return f, order
 }
 
 func labelNames(pairs []string) []string {

@@ -5,29 +5,34 @@ import (
 	"sync"
 	"time"
 	"weak"
+
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // parking holds the series that have left the index. It keeps none of them
 // alive: each stays for as long as a caller holds its handle.
 type parking struct {
 	mu     sync.Mutex
-	series map[parkedKey]weak.Pointer[series]
+	series map[seriesName]weak.Pointer[series]
 	n      int // parked, and neither taken back nor given last rites since
 }
 
-type parkedKey struct {
+// A seriesName is what tells series apart in maps.
+type seriesName struct {
 	fam    *family
 	labels string
 }
+
+func (n seriesName) key() snapshot.Key { return n.fam.desc.TrustedKey(n.labels) }
 
 // park takes over a series that is no longer in the index.
 func (p *parking) park(s *series) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.series == nil {
-		p.series = make(map[parkedKey]weak.Pointer[series])
+		p.series = make(map[seriesName]weak.Pointer[series])
 	}
-	p.series[parkedKey{s.fam, s.labels}] = weak.Make(s)
+	p.series[seriesName{s.fam, s.labels}] = weak.Make(s)
 	p.n++
 	// A finalizer and not a cleanup, since it needs the series itself: adds
 	// made after the last sweep are nowhere else. Weak pointers are cleared
@@ -43,7 +48,7 @@ func (p *parking) take(f *family, labels string) *series {
 	if p.n == 0 {
 		return nil
 	}
-	k := parkedKey{f, labels}
+	k := seriesName{f, labels}
 	s := p.series[k].Value()
 	if s != nil {
 		runtime.SetFinalizer(s, nil)
@@ -59,7 +64,7 @@ func (p *parking) forget(s *series) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.n--
-	k := parkedKey{s.fam, s.labels}
+	k := seriesName{s.fam, s.labels}
 	if w, ok := p.series[k]; ok && w.Value() == nil {
 		delete(p.series, k)
 	}
@@ -105,9 +110,12 @@ func (e *Engine) recall() {
 		time.Sleep(ritesPoll)
 		alive, dying = e.parked.census(alive[:0])
 	}
+	age := e.age()
 	for _, s := range alive {
 		if s.unexported() != 0 {
 			e.unpark(s)
+		} else {
+			s.active.CompareAndSwap(deleted, age) // there was nothing to delete
 		}
 	}
 	clear(alive)

@@ -122,7 +122,7 @@ func (a *adjustments) add(e *Engine, k snapshot.Key, n int64) {
 		}
 		i = len(a.rows)
 		a.at[series] = i
-		row := e.sweep.health.keys.adjustments.Key(series)
+		row := e.sweep.health.keys.adjusted.Key(series)
 		a.rows = append(a.rows, snapshot.Counter{Key: row, Created: e.started.UnixNano()})
 	}
 	a.rows[i].Value += n

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // run starts an engine on a directory, lets f use it, and closes it.
@@ -172,4 +173,47 @@ func TestDirIsTakenOnce(t *testing.T) {
 	newEngine(t, Options{Dir: dir})
 	_, err := New(Options{Dir: dir})
 	assert.ErrorContains(t, err, "hotcount: ")
+}
+
+// A countingHandler counts what is logged, each record in a series of its own.
+type countingHandler struct {
+	slog.Handler
+	engine *Engine // nil while New runs
+	logged int
+}
+
+func (h *countingHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h *countingHandler) Handle(context.Context, slog.Record) error {
+	if h.engine != nil {
+		h.engine.Counter("log_lines_total", "n", fmt.Sprint(h.logged)).Inc()
+		h.logged++
+	}
+	return nil
+}
+
+// A handler may count what it logs in the engine: no lock is held meanwhile.
+// The engine's hash puts all series behind the same lock.
+func TestLoggerMayCount(t *testing.T) {
+	dir := t.TempDir()
+	run(t, Options{Dir: dir}, func(e *Engine) {
+		e.Uniques("visitors").AddString("a")
+		u, err := e.UniquesWindow("recent_visitors", window.UniquesOptions{})
+		require.NoError(t, err)
+		u.AddString("a")
+	})
+	h := &countingHandler{Handler: slog.DiscardHandler}
+	e, err := New(Options{Dir: dir, Uniques: hll.Options{Seed: 1}, Logger: slog.New(h)})
+	require.NoError(t, err)
+	collide(e)
+	h.engine = e
+	_, err = e.WindowVec(e.CounterVec("log_lines_total", "n"), window.Options{})
+	require.NoError(t, err)
+
+	e.Uniques("visitors")
+	assert.Equal(t, 1, h.logged, "the sketch has another scheme")
+	_, err = e.UniquesWindow("recent_visitors", window.UniquesOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, 2, h.logged)
+	require.NoError(t, e.Close(t.Context()))
 }

@@ -26,13 +26,12 @@ type final struct {
 }
 
 // Snapshot fills s with the state of every series, reusing its memory: into a
-// snapshot that was filled before, it allocates next to nothing for counters,
-// and one encoded sketch for each of the uniques. It holds every add that
-// returned before the call; writers are not stopped, so it may hold later ones.
-// Each call takes the next Seq.
+// snapshot that was filled before, it allocates next to nothing. It holds every
+// add that returned before the call; writers are not stopped, so it may hold
+// later ones. Each call takes the next Seq.
 //
 // It also retires idle series; see Limits. Snapshots of one engine are taken
-// one after the other. A call takes about 50 ns for each series.
+// one after the other. A call takes about 60 ns for each series.
 func (e *Engine) Snapshot(s *snapshot.Snapshot) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -84,7 +83,7 @@ func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
 	switch {
 	case m == nil:
 	case m.uniques != nil:
-		s.Uniques = append(s.Uniques, m.uniques.row(e.createdAt(c)))
+		s.AppendUniques(c.key(), e.createdAt(c), m.uniques.sketch)
 		return
 	case m.retired == 0:
 		offset = m.offset
@@ -94,7 +93,8 @@ func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
 		// Tells the new row from the final one.
 		c.created = max(age, c.created+1, e.notBefore.Load())
 	default:
-		if m.retired <= e.sweep.acked {
+		c.active.CompareAndSwap(deleted, age) // there was nothing to delete
+		if m.retired <= e.sweep.acked && !e.windows.pins(c) {
 			e.evict(c)
 		}
 		return

@@ -70,14 +70,22 @@ type restored struct {
 	mu       sync.Mutex
 	totals   map[string]int64
 	sketches map[string][]snapshot.Uniques
-	windows  map[string]restoredWindow
+
+	windows        map[string]newest[[]window.Row]
+	uniquesWindows map[string]newest[[]window.UniquesRow]
 }
 
-// A restoredWindow is the newest window that earlier runs left of one series: it
-// contains those of the runs before.
-type restoredWindow struct {
-	rows  []window.Row
+// newest is the newest of what earlier runs left of one window: it contains that
+// of the runs before.
+type newest[R any] struct {
+	rows  R
 	taken time.Time
+}
+
+func keepNewest[R any](m map[string]newest[R], labels string, rows R, taken time.Time) {
+	if n, ok := m[labels]; !ok || taken.After(n.taken) {
+		m[labels] = newest[R]{rows, taken}
+	}
 }
 
 // total returns the restored total of a counter.
@@ -100,7 +108,7 @@ func (r *restored) rows(labels string) []snapshot.Uniques {
 	return r.sketches[labels]
 }
 
-// takeWindow returns the restored window of a counter, once.
+// takeWindow returns the restored rows of a window, once.
 func (r *restored) takeWindow(labels string) []window.Row {
 	if r == nil {
 		return nil
@@ -109,6 +117,18 @@ func (r *restored) takeWindow(labels string) []window.Row {
 	defer r.mu.Unlock()
 	w := r.windows[labels]
 	delete(r.windows, labels)
+	return w.rows
+}
+
+// takeUniquesWindow does the same for a window of uniques.
+func (r *restored) takeUniquesWindow(labels string) []window.UniquesRow {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.uniquesWindows[labels]
+	delete(r.uniquesWindows, labels)
 	return w.rows
 }
 
@@ -151,10 +171,10 @@ func (e *Engine) restore(previous []*snapshot.Snapshot) {
 			sketches[row.Key.Packed()] = append(sketches[row.Key.Packed()], row)
 		}
 		for _, row := range s.Windows {
-			windows := in(row.Key).windows
-			if w, ok := windows[row.Key.Packed()]; !ok || s.Taken.After(w.taken) {
-				windows[row.Key.Packed()] = restoredWindow{row.Rows, s.Taken}
-			}
+			keepNewest(in(row.Key).windows, row.Key.Packed(), row.Rows, s.Taken)
+		}
+		for _, row := range s.UniquesWindows {
+			keepNewest(in(row.Key).uniquesWindows, row.Key.Packed(), row.Rows, s.Taken)
 		}
 	}
 	for _, r := range e.restored {
@@ -165,7 +185,8 @@ func (e *Engine) restore(previous []*snapshot.Snapshot) {
 // restoredFor returns where to add up the rows of a family. What becomes of the
 // engine's own series is lost: health is about one run.
 func (e *Engine) restoredFor(d *snapshot.Desc) *restored {
-	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.Uniques), windows: make(map[string]restoredWindow)}
+	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.Uniques),
+		windows: make(map[string]newest[[]window.Row]), uniquesWindows: make(map[string]newest[[]window.UniquesRow])}
 	if strings.HasPrefix(d.Name(), reservedPrefix) {
 		return r
 	}

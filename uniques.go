@@ -73,7 +73,7 @@ func (e *Engine) newUniques(s *series) *Uniques {
 	u := &Uniques{series: s, sketch: sketch}
 	for _, row := range s.fam.restored.rows(s.labels) {
 		if err := mergeRow(sketch, row); err != nil {
-			e.log.Warn("hotcount: what an earlier run counted is not in the estimate; its snapshot still holds it", "series", s.key(), "error", err)
+			e.warn("hotcount: what an earlier run counted is not in the estimate; its snapshot still holds it", "series", s.key(), "error", err)
 		}
 	}
 	return u
@@ -92,10 +92,4 @@ func mergeRow(sketch *hll.Sketch, row snapshot.Uniques) error {
 		return err
 	}
 	return sketch.Merge(old)
-}
-
-// row returns the series' row in a snapshot.
-func (u *Uniques) row(created int64) snapshot.Uniques {
-	sketch, _ := u.sketch.AppendBinary(nil) // the error is always nil
-	return snapshot.Uniques{Key: u.Key(), Created: created, Scheme: u.sketch.Scheme(), Sketch: sketch}
 }

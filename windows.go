@@ -12,12 +12,23 @@ import (
 	"github.com/hotcount/hotcount/window"
 )
 
-// windows holds the engine's windows over counters. Adds do not know of them:
+// windows holds the engine's windows. Adds to counters do not know of theirs:
 // one sampler reads the counters at its ticks.
 type windows struct {
 	mu      sync.Mutex
 	sampler *window.Sampler // nil before the first window
+	closed  bool
 	rings   map[*series]*windowed
+	events  map[seriesName]namedWindow[*window.Events, window.EventsOptions]
+	uniques map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions]
+}
+
+func (w *windows) makeMaps() {
+	if w.rings == nil {
+		w.rings = make(map[*series]*windowed)
+		w.events = make(map[seriesName]namedWindow[*window.Events, window.EventsOptions])
+		w.uniques = make(map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions])
+	}
 }
 
 type windowed struct {
@@ -40,16 +51,21 @@ func (e *Engine) Sampler() *window.Sampler {
 func (w *windows) started() *window.Sampler {
 	if w.sampler == nil {
 		w.sampler = window.NewSampler(window.SamplerOptions{})
-		w.rings = make(map[*series]*windowed)
+		if w.closed {
+			w.sampler.Close()
+		}
+		w.makeMaps()
 	}
 	return w.sampler
 }
 
 func (w *windows) close() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sampler != nil {
-		w.sampler.Close()
+	w.closed = true
+	s := w.sampler
+	w.mu.Unlock()
+	if s != nil { // without the lock: a source that is being read may want it
+		s.Close()
 	}
 }
 
@@ -62,10 +78,14 @@ func (w *windows) close() {
 // Make windows when the program starts, before the counter is added to: what is
 // in the counter already is in no window.
 func (e *Engine) Window(c *Counter, o window.Options) (*window.Ring, error) {
+	defer e.logWarnings()
+	e.mu.Lock() // no sweep may evict the series while its window is opened
+	defer e.mu.Unlock()
 	ring, err := e.windows.open((*series)(c), o, true)
 	if err != nil {
 		return nil, fmt.Errorf("hotcount: window over %v: %w", c.Key(), err)
 	}
+	e.unpark((*series)(c)) // it stays from now on
 	return ring, nil
 }
 
@@ -81,7 +101,7 @@ func (w *windows) open(s *series, o window.Options, pin bool) (*window.Ring, err
 	driven.Sampler = w.started()
 	if have := w.rings[s]; have != nil {
 		if pin && !sameOptions(have.o, o) {
-			return nil, fmt.Errorf("%w: it has others already", window.ErrOptions)
+			return nil, fmt.Errorf("%w: it is open with other options", window.ErrOptions)
 		}
 		have.pinned = have.pinned || pin
 		return have.ring, nil
@@ -92,7 +112,7 @@ func (w *windows) open(s *series, o window.Options, pin bool) (*window.Ring, err
 	}
 	if rows := s.fam.restored.takeWindow(s.labels); len(rows) > 0 {
 		if err := ring.Restore(rows); err != nil {
-			s.fam.engine.log.Warn("hotcount: a window of an earlier run is lost", "series", s.key(), "error", err)
+			s.fam.engine.warnWindow(seriesName{s.fam, s.labels}, err)
 		}
 	}
 	w.rings[s] = &windowed{ring: ring, o: o, pinned: pin}
@@ -138,6 +158,7 @@ func (w *windows) appendRows(s *snapshot.Snapshot) {
 	for c, have := range w.rings {
 		s.AppendWindow(c.key(), have.ring)
 	}
+	w.appendNamed(s)
 }
 
 // A WindowVec is a window over each counter of a family, those included that
@@ -151,12 +172,9 @@ func (e *Engine) WindowVec(v *CounterVec, o window.Options) (*WindowVec, error) 
 	if err := v.f.keepWindows(o); err != nil {
 		return nil, fmt.Errorf("hotcount: windows over %s: %w", v.f.desc.Name(), err)
 	}
-	for s := range e.index.All {
-		if s.fam == v.f {
-			v.f.openWindow(s)
-		}
-	}
-	return &WindowVec{v.vec}, nil
+	w := &WindowVec{v.vec}
+	w.each(func(*series, *window.Ring) {})
+	return w, nil
 }
 
 // keepWindows makes every series that comes into the family open a window.
@@ -170,7 +188,7 @@ func (f *family) keepWindows(o window.Options) error {
 	}
 	probe.Close()
 	if !f.windows.CompareAndSwap(nil, &o) && !sameOptions(*f.windows.Load(), o) {
-		return fmt.Errorf("%w: they have others already", window.ErrOptions)
+		return fmt.Errorf("%w: they are open with other options", window.ErrOptions)
 	}
 	return nil
 }
@@ -192,11 +210,30 @@ func (f *family) openWindow(s *series) *window.Ring {
 // With returns the window over the counter with these label values, which it
 // makes as CounterVec.With does.
 func (v *WindowVec) With(values ...string) *window.Ring {
+	e := v.vec.f.engine
+	defer e.logWarnings()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	s := v.vec.with(values)
 	if s.fam != v.vec.f { // the overflow series has no window by itself
 		s.fam.windows.CompareAndSwap(nil, v.vec.f.windows.Load())
 	}
 	return s.fam.openWindow(s)
+}
+
+// each calls f with every series of the family and its window, and opens those
+// that are not open yet. No sweep evicts a series meanwhile, which would leave
+// its window behind.
+func (v *WindowVec) each(f func(*series, *window.Ring)) {
+	e := v.vec.f.engine
+	defer e.logWarnings()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for s := range e.index.All {
+		if s.fam == v.vec.f {
+			f(s, s.fam.openWindow(s))
+		}
+	}
 }
 
 // A Mover is a counter with what was added to it of late.
@@ -207,14 +244,12 @@ type Mover struct {
 
 // Top returns the n counters of the family to which most was added in the last
 // d, as their windows say, the busiest first. It reads every window of the
-// family.
+// family, and waits for a snapshot that is being taken.
 func (v *WindowVec) Top(n int, d time.Duration) []Mover {
 	var movers []Mover
-	for s := range v.vec.f.engine.index.All {
-		if s.fam == v.vec.f {
-			movers = append(movers, Mover{s.key(), s.fam.openWindow(s).Last(d)})
-		}
-	}
+	v.each(func(s *series, ring *window.Ring) {
+		movers = append(movers, Mover{s.key(), ring.Last(d)})
+	})
 	slices.SortFunc(movers, func(a, b Mover) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Key.Compare(b.Key))
 	})

@@ -26,6 +26,12 @@ func inBubble(t *testing.T, o Options, f func(t *testing.T, e *Engine)) {
 	})
 }
 
+// pass lets time go by, and the sampler's tick of that moment end.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 func TestWindowCountsWhatWasAddedMeanwhile(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, e *Engine) {
 		c := e.Counter("views_total")
@@ -34,7 +40,7 @@ func TestWindowCountsWhatWasAddedMeanwhile(t *testing.T) {
 		require.NoError(t, err)
 		for range 10 {
 			c.Add(3)
-			time.Sleep(time.Second)
+			pass(time.Second)
 		}
 		span := w.Last(5 * time.Second)
 		assert.EqualValues(t, 15, span.Count)
@@ -84,10 +90,10 @@ func TestTopMovers(t *testing.T) {
 		for i := range 20 {
 			v.With(strconv.Itoa(i)).Add(int64(i))
 		}
-		time.Sleep(30 * time.Second)
+		pass(30 * time.Second)
 		v.With("7").Add(50)
 		v.With("early").Add(40)
-		time.Sleep(time.Second)
+		pass(time.Second)
 
 		top := w.Top(2, 10*time.Second)
 		require.Len(t, top, 2)
@@ -115,7 +121,7 @@ func TestWindowOfTheOverflowSeries(t *testing.T) {
 		rest := w.With("no room")
 		v.With("no room").Add(2)
 		v.With("nor this").Add(3)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		assert.EqualValues(t, 5, rest.Last(time.Minute).Count)
 	})
 }
@@ -135,7 +141,7 @@ func TestWindowedCounterStays(t *testing.T) {
 
 		var s snapshot.Snapshot
 		for range 5 {
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			e.Snapshot(&s)
 			e.Acknowledge(s.Seq)
 		}
@@ -149,7 +155,7 @@ func TestWindowedCounterStays(t *testing.T) {
 		assert.Equal(t, "pinned_total", s.Windows[0].Key.Name())
 
 		v.With("a").Add(4) // it comes back, with a window
-		time.Sleep(time.Second)
+		pass(time.Second)
 		top := w.Top(10, time.Minute)
 		require.Len(t, top, 1)
 		assert.EqualValues(t, 4, top[0].Count)
@@ -177,7 +183,7 @@ func TestWindowSurvivesARestart(t *testing.T) {
 	run(func(c *Counter, w *window.Ring) {
 		for range 100 {
 			c.Add(7)
-			time.Sleep(time.Second)
+			pass(time.Second)
 		}
 	})
 	run(func(c *Counter, w *window.Ring) {
@@ -185,10 +191,10 @@ func TestWindowSurvivesARestart(t *testing.T) {
 		span := w.Last(time.Hour)
 		require.EqualValues(t, 700, span.Count, "the window of the first run")
 		require.InDelta(t, 500*time.Second, span.Gap, float64(2*time.Second), "the process was down")
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		require.Zero(t, w.Last(5*time.Second).Count, "the restored total is no burst")
 		c.Add(2)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		require.EqualValues(t, 2, w.Last(5*time.Second).Count)
 		require.EqualValues(t, 702, w.Last(time.Hour).Count)
 	})
@@ -206,7 +212,7 @@ func TestSnapshotOfWindowsReusesMemory(t *testing.T) {
 			require.NoError(t, err)
 			for range 60 {
 				c.Inc()
-				time.Sleep(time.Second)
+				pass(time.Second)
 			}
 		}
 		var s snapshot.Snapshot
@@ -221,5 +227,142 @@ func TestSnapshotOfWindowsReusesMemory(t *testing.T) {
 		assert.EqualValues(t, 600, sum)
 		perWindow := testing.AllocsPerRun(20, func() { e.Snapshot(&s) }) / 10
 		assert.Less(t, perWindow, 3.0)
+	})
+}
+
+// TestNamedWindowsSurviveARestart: event-time counts and windows of uniques go on
+// where the last run left them.
+func TestNamedWindowsSurviveARestart(t *testing.T) {
+	dir := t.TempDir()
+	noon := time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC)
+	hourly := window.EventsOptions{Resolution: time.Hour, Buckets: 48}
+	perMinute := window.UniquesOptions{Resolution: time.Minute, Buckets: 60}
+	for run := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(24*time.Hour + time.Duration(run)*time.Minute)
+			e, err := New(Options{Dir: dir})
+			require.NoError(t, err)
+			hits, err := e.Events("log_hits", hourly, "site", "a", "lang", "en")
+			require.NoError(t, err)
+			visitors, err := e.UniquesWindow("recent_visitors", perMinute)
+			require.NoError(t, err)
+			require.EqualValues(t, 5*run, hits.Last(24*time.Hour).Count)
+			require.EqualValues(t, 10*run, visitors.Last(time.Hour).Count)
+
+			hits.AddAt(noon.Add(time.Duration(run)*time.Hour), 5)
+			for i := range 10 {
+				visitors.AddString(strconv.Itoa(10*run + i))
+			}
+			hits.AddAt(time.Now().Add(48*time.Hour), 1) // the future counts apart
+			require.EqualValues(t, 5*(run+1), hits.Last(24*time.Hour).Count)
+			require.EqualValues(t, 10*(run+1), visitors.Last(time.Hour).Count)
+			pass(time.Second)
+
+			same, err := e.Events("log_hits", hourly, "lang", "en", "site", "a")
+			require.NoError(t, err)
+			require.Same(t, hits, same)
+			var s snapshot.Snapshot
+			e.Snapshot(&s)
+			future := int64(-1)
+			for _, c := range s.Counters {
+				if c.Key.Name() == "hotcount_events_future_total" {
+					future = c.Value
+				}
+			}
+			require.EqualValues(t, 1, future)
+			require.NoError(t, e.Close(t.Context()))
+		})
+	}
+}
+
+func TestNamedWindowsRefuse(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, e *Engine) {
+		_, err := e.Events("hits", window.EventsOptions{})
+		require.NoError(t, err)
+		_, err = e.UniquesWindow("visitors", window.UniquesOptions{})
+		require.NoError(t, err)
+		_, err = e.Events("hits", window.EventsOptions{Lateness: time.Second})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		_, err = e.UniquesWindow("visitors", window.UniquesOptions{Buckets: 3})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		_, err = e.Events("other", window.EventsOptions{Resolution: -1})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		_, err = e.UniquesWindow("another", window.UniquesOptions{Sampler: e.Sampler()})
+		assert.ErrorIs(t, err, window.ErrOptions)
+		assert.PanicsWithValue(t, "hotcount: hits is a events, not a counter", func() { e.Counter("hits") })
+		assert.PanicsWithValue(t, "hotcount: visitors is a uniques window, not a events", func() {
+			e.Events("visitors", window.EventsOptions{})
+		})
+	})
+}
+
+// TestWindowOfAParkedCounter: a counter that has left the engine comes back when
+// it gets a window, and stays.
+func TestWindowOfAParkedCounter(t *testing.T) {
+	inBubble(t, Options{Limits: Limits{IdleAfter: time.Minute}}, func(t *testing.T, e *Engine) {
+		c := e.Counter("views_total")
+		c.Inc()
+		var s snapshot.Snapshot
+		sweep := func() {
+			pass(2 * time.Minute)
+			e.Snapshot(&s)
+			e.Acknowledge(s.Seq)
+		}
+		for range 3 {
+			sweep()
+		}
+		for range e.Totals() {
+			t.Fatal("the counter has not left")
+		}
+		w, err := e.Window(c, seconds)
+		require.NoError(t, err)
+		for range 3 {
+			sweep()
+		}
+		c.Add(2)
+		pass(time.Second)
+		assert.EqualValues(t, 2, w.Last(time.Minute).Count)
+		e.Snapshot(&s)
+		require.NotEmpty(t, s.Counters)
+		assert.Equal(t, "views_total", s.Counters[0].Key.Name())
+		assert.EqualValues(t, 2, s.Counters[0].Value)
+	})
+}
+
+// A source of the program's own may make a series, which opens its window, while
+// Close waits for it to be read.
+func TestCloseWhileASourceMakesASeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(Options{})
+		require.NoError(t, err)
+		jobs := e.CounterVec("jobs_total", "queue")
+		_, err = e.WindowVec(jobs, window.Options{})
+		require.NoError(t, err)
+		reads := 0
+		w, err := window.New(window.SourceFunc(func() int64 {
+			time.Sleep(time.Millisecond)
+			reads++
+			return jobs.With(strconv.Itoa(reads)).Value()
+		}), window.Options{Sampler: e.Sampler()})
+		require.NoError(t, err)
+		defer w.Close()
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+		synctest.Wait() // a tick is reading the source
+		assert.NoError(t, e.Close(t.Context()))
+		assert.Equal(t, 2, reads)
+	})
+}
+
+// No goroutine starts after Close: a bubble does not end before its goroutines.
+func TestWindowAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(Options{})
+		require.NoError(t, err)
+		require.NoError(t, e.Close(t.Context()))
+		c := e.Counter("jobs_total")
+		w, err := e.Window(c, window.Options{})
+		require.NoError(t, err)
+		c.Inc()
+		assert.EqualValues(t, 1, w.Last(time.Hour).Count)
 	})
 }

@@ -18,7 +18,8 @@ import (
 //	           uint32 number; uint32 last; uint32 bytes; the bytes
 //
 // The second list of keys is sorted, its bytes are the varints of the
-// differences. All keys are written there; both lists are read.
+// differences. All keys are written there; both lists are read. The first holds
+// no more than 2^precision.
 const (
 	binaryVersion = 2
 	binaryHeader  = 4
@@ -125,6 +126,9 @@ func decodeKeys(data []byte, p uint8) (*state, error) {
 	n, rest := binary.BigEndian.Uint32(data[binaryHeader:]), data[binaryHeader+uint32Bytes:]
 	if uint64(len(rest)) < uint64(n)*uint32Bytes+listHeader {
 		return nil, fmt.Errorf("%w: %d bytes are too few for %d keys and a list", ErrFormat, len(rest), n)
+	}
+	if n > 1<<p {
+		return nil, fmt.Errorf("%w: %d unsorted keys, at most %d are allowed", ErrFormat, n, 1<<p)
 	}
 	split := int(n) * uint32Bytes
 	unsorted, rest := rest[:split], rest[split:]

@@ -27,6 +27,8 @@ func (s *Sketch) EstimateAt(sigma float64) Estimate {
 	if !(sigma > 0) {
 		sigma = 0
 	}
+	const infinite = 1 << 32 // as good as, but 0 when times 0
+	sigma = min(sigma, infinite)
 	st := s.current()
 	if st.regs == nil {
 		return estimateKeys(st.len(), sigma)

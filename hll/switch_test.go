@@ -79,8 +79,11 @@ func TestEveryInterleaving(t *testing.T) {
 					playOrder(t, base.Clone(), []uint64{a, b, a}, order)
 				})
 			}
+			n := uint64(0)
 			interleavings([]int{3, 3, 2}, nil, func(order []int) {
-				playOrder(t, base.Clone(), []uint64{a, b}, order)
+				if n++; n%(1+c.at/200) == 0 { // a sample, for the same reason
+					playOrder(t, base.Clone(), []uint64{a, b}, order)
+				}
 			})
 		})
 	}
@@ -126,7 +129,7 @@ func requireHas(t *testing.T, order []int, st *state, hashes []uint64) {
 // The elements around each growth and the switch are counted, and each only
 // once: as long as a sketch is small, its keys are those of a set.
 func TestSmallAgainstSet(t *testing.T) {
-	for _, p := range []uint8{4, 6, 12, 13, 14, 18} {
+	for _, p := range []uint8{4, 6, 12, 13, 14, 16} {
 		for name, hash := range map[string]func(uint64) uint64{
 			"uniform": hashOf,
 			// Hashes that AddHash's contract forbids may cost memory, but
@@ -179,7 +182,7 @@ func requireKeys(t *testing.T, oracle map[key]bool, st *state) {
 // A key and a hash set the same register, and a key made coarser is the key at
 // that precision.
 func TestKeys(t *testing.T) {
-	for i := range uint64(200_000) {
+	for i := range uint64(50_000) {
 		h := hashOf(i) >> (i % 65)
 		for p := uint8(MinPrecision); p <= MaxPrecision; p++ {
 			k := keyOf(h, p)

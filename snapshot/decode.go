@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/window"
 )
 
 // ReadFrom reads one snapshot, written by WriteTo, into s, reusing the memory
@@ -166,21 +165,23 @@ func (d *decoder) decodeFrame(kind byte, count uint32) (why string) {
 	case kindMeta:
 		return d.decodeMeta()
 	case kindFamilies:
-		return decodeRows(d, &d.families, n, takeDesc)
+		return decodeRows(d, &d.families, n, leastFamily, takeDesc)
 	case kindCounters:
-		return decodeRows(d, &d.s.Counters, n, takeCounter)
+		return decodeRows(d, &d.s.Counters, n, leastCounter, takeCounter)
 	case kindUniques:
-		return decodeRows(d, &d.s.Uniques, n, takeUniques)
+		return decodeRows(d, &d.s.Uniques, n, leastUniques, takeUniques)
 	case kindGauges:
-		return decodeRows(d, &d.s.Gauges, n, takeGauge)
+		return decodeRows(d, &d.s.Gauges, n, leastGauge, takeGauge)
 	case kindFinal:
-		return decodeRows(d, &d.s.Final, n, takeCounter)
+		return decodeRows(d, &d.s.Final, n, leastCounter, takeCounter)
 	case kindRetired:
-		return decodeRows(d, &d.s.Retired, n, takeCounter)
+		return decodeRows(d, &d.s.Retired, n, leastCounter, takeCounter)
 	case kindWindows:
-		return decodeRows(d, &d.s.Windows, n, takeWindow)
+		return decodeRows(d, &d.s.Windows, n, leastWindow, takeWindow)
+	case kindUniquesWindows:
+		return decodeRows(d, &d.s.UniquesWindows, n, leastWindow, takeUniquesWindow)
 	case kindFolded:
-		return decodeRows(d, &d.s.Folded, n, takeFold)
+		return decodeRows(d, &d.s.Folded, n, leastFold, takeFold)
 	}
 	d.s.Skipped++ // a kind of a newer minor version
 	return ""
@@ -203,37 +204,57 @@ func readTime(b []byte) time.Time {
 	return time.Unix(int64(sec), int64(nsec)).UTC()
 }
 
-func decodeRows[R any](d *decoder, rows *[]R, count int, take func(*cursor) R) (why string) {
-	c := &cursor{rest: string(d.buf), families: d.families}
-	if cap(*rows)-len(*rows) < count {
+// The least bytes that a row of each kind takes, which bounds what a count alone
+// can make the decoder reserve.
+const (
+	leastFamily  = 1 + 1 + 1 // a name of one byte, a number
+	leastCounter = 1 + 1 + 1 // three numbers
+	leastUniques = 1 + 1 + (1 + 8) + 1
+	leastGauge   = 1 + 8
+	leastWindow  = 1 + 1 // a key and a number of rows
+	leastFold    = len(WriterID{}) + 1
+)
+
+func decodeRows[R any](d *decoder, rows *[]R, count, least int, take func(*cursor) R) (why string) {
+	if count > len(d.buf)/least {
+		return "too great a count"
+	}
+	c := &cursor{payload: string(d.buf), families: d.families}
+	all := *rows
+	if cap(all)-len(all) < count {
 		// By half: Grow alone goes by a quarter, and copying a million rows
 		// that often costs more than decoding them.
-		*rows = slices.Grow(*rows, max(count, len(*rows)/2))
+		all = slices.Grow(all, max(count, len(all)/2))
 	}
 	for range count {
 		row := take(c)
 		if c.why != "" {
 			return c.why
 		}
-		*rows = append(*rows, row)
+		all = append(all, row)
 	}
-	if c.rest != "" {
+	if c.at < len(c.payload) {
 		return "bytes after the last row"
 	}
+	*rows = all
 	return ""
 }
 
-// A cursor takes values off the front of a payload. Once something is wrong,
-// why says what, and the values mean nothing.
+// A cursor takes values off a payload. Once something is wrong, why says what,
+// and the values mean nothing.
+//
+// It moves an index and does not cut the payload, because storing a string
+// costs a write barrier while the garbage collector runs, several times a row.
 type cursor struct {
-	rest     string
+	payload  string
+	at       int
 	families []*Desc
 	created  int64
 	why      string
 }
 
 func (c *cursor) fail(why string) {
-	c.why, c.rest = why, ""
+	c.why, c.at = why, len(c.payload)
 }
 
 func takeDesc(c *cursor) *Desc {
@@ -264,33 +285,9 @@ func takeCounter(c *cursor) Counter {
 // takeUniques copies what it takes: a few large sketches would otherwise be
 // held twice.
 func takeUniques(c *cursor) Uniques {
-	u := Uniques{Key: c.key(), Created: c.createdAt()}
-	u.Scheme.Hash = hll.Hash(c.take(1, "0")[0])
-	u.Scheme.SeedPrint = c.uint64()
-	u.Sketch = []byte(c.value())
+	u := Uniques{Key: c.key(), Created: c.createdAt(), Scheme: c.scheme(), Sketch: []byte(c.value())}
 	u.Key.packed = strings.Clone(u.Key.packed)
 	return u
-}
-
-func takeWindow(c *cursor) Window {
-	w := Window{Key: c.key()}
-	n := c.uvarint()
-	const least = 4 // bytes of a row
-	if n > uint64(len(c.rest)/least) {
-		c.fail("too great a count of rows")
-		return w
-	}
-	w.Rows = make([]window.Row, n)
-	var start int64
-	for i := range w.Rows {
-		r := &w.Rows[i]
-		r.Resolution = time.Duration(c.uvarint())
-		start += c.varint()
-		r.Start = start
-		r.Width = time.Duration(c.uvarint())
-		r.Count = c.varint()
-	}
-	return w
 }
 
 func takeGauge(c *cursor) Gauge {
@@ -310,18 +307,11 @@ func (c *cursor) key() Key {
 		c.fail("a family that is not described")
 		return Key{}
 	}
-	d, rest := c.families[i], c.rest
+	d, start := c.families[i], c.at
 	for range d.labels {
-		_, after, ok := CutValue(rest)
-		if !ok {
-			c.fail("a label value cut short")
-			return Key{}
-		}
-		rest = after
+		c.value()
 	}
-	k := Key{desc: d, packed: c.rest[:len(c.rest)-len(rest)]}
-	c.rest = rest
-	return k
+	return Key{desc: d, packed: c.payload[start:c.at]}
 }
 
 func (c *cursor) createdAt() int64 {
@@ -331,26 +321,40 @@ func (c *cursor) createdAt() int64 {
 
 // take returns the next n bytes, or otherwise when there are fewer.
 func (c *cursor) take(n int, otherwise string) string {
-	if len(c.rest) < n {
+	if len(c.payload)-c.at < n {
 		c.fail("a value cut short")
 		return otherwise
 	}
-	v := c.rest[:n]
-	c.rest = c.rest[n:]
-	return v
+	c.at += n
+	return c.payload[c.at-n : c.at]
 }
 
 func (c *cursor) uint64() uint64 {
 	return binary.LittleEndian.Uint64([]byte(c.take(8, "00000000")))
 }
 
+func (c *cursor) scheme() hll.Scheme {
+	hash := c.take(1, "\x00")[0]
+	return hll.Scheme{Hash: hll.Hash(hash), SeedPrint: c.uint64()}
+}
+
+// length takes a number of things that take at least so many bytes each.
+func (c *cursor) length(least int) int {
+	n := c.uvarint()
+	if n > uint64((len(c.payload)-c.at)/least) {
+		c.fail("too great a number of rows")
+		return 0
+	}
+	return int(n)
+}
+
 func (c *cursor) value() string {
-	v, rest, ok := CutValue(c.rest)
+	v, rest, ok := CutValue(c.payload[c.at:])
 	if !ok {
 		c.fail("a value cut short")
 		return ""
 	}
-	c.rest = rest
+	c.at = len(c.payload) - len(rest)
 	return v
 }
 
@@ -361,11 +365,12 @@ func (c *cursor) varint() int64 {
 
 func (c *cursor) uvarint() uint64 {
 	var u uint64
-	for i := 0; i < len(c.rest) && i < binary.MaxVarintLen64; i++ {
-		b := c.rest[i]
+	rest := c.payload[c.at:]
+	for i := 0; i < len(rest) && i < binary.MaxVarintLen64; i++ {
+		b := rest[i]
 		u |= uint64(b&0x7f) << (7 * i)
 		if b < 0x80 {
-			c.rest = c.rest[i+1:]
+			c.at += i + 1
 			return u
 		}
 	}

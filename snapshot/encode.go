@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"time"
+
+	"github.com/hotcount/hotcount/hll"
 )
 
 // WriteTo writes s to w in the binary format that ReadFrom reads, one frame of
@@ -15,16 +17,17 @@ import (
 // frame in memory, never a copy of s. It fails with w's error, or when a row
 // has no key or is too large for a frame (256 MiB).
 func (s *Snapshot) WriteTo(w io.Writer) (int64, error) {
-	e := newEncoder(w)
+	e := newEncoder(w, s.rows())
 	e.writeHeader()
 	e.writeMeta(s)
-	writeSection(e, kindCounters, s.Counters, (*encoder).putCounter)
-	writeSection(e, kindUniques, s.Uniques, (*encoder).putUniques)
-	writeSection(e, kindWindows, s.Windows, (*encoder).putWindow)
-	writeSection(e, kindGauges, s.Gauges, (*encoder).putGauge)
-	writeSection(e, kindFinal, s.Final, (*encoder).putCounter)
-	writeSection(e, kindRetired, s.Retired, (*encoder).putCounter)
-	writeSection(e, kindFolded, s.Folded, (*encoder).putFold)
+	writeSection(e, kindCounters, s.Counters, (*encoder).addCounter)
+	writeSection(e, kindUniques, s.Uniques, (*encoder).addUniques)
+	writeSection(e, kindWindows, s.Windows, (*encoder).addWindow)
+	writeSection(e, kindUniquesWindows, s.UniquesWindows, (*encoder).addUniquesWindow)
+	writeSection(e, kindGauges, s.Gauges, (*encoder).addGauge)
+	writeSection(e, kindFinal, s.Final, (*encoder).addCounter)
+	writeSection(e, kindRetired, s.Retired, (*encoder).addCounter)
+	writeSection(e, kindFolded, s.Folded, (*encoder).addFold)
 	e.writeEnd()
 	return e.written, e.err
 }
@@ -47,11 +50,18 @@ type encoder struct {
 	lastAt uint64            // its index
 }
 
-func newEncoder(w io.Writer) *encoder {
+// newEncoder reserves the frame that so many rows of counters will fill.
+func newEncoder(w io.Writer, rows int) *encoder {
+	const typicalRow = 32
 	e := &encoder{w: w, table: crcTable(), byDesc: map[*Desc]uint64{}, byText: map[string]uint64{}}
-	e.families.reset()
+	e.rows.buf = make([]byte, 0, min(rows, frameSize/typicalRow)*typicalRow+metaSize+frameSize/8)
 	e.rows.reset()
+	e.families.reset()
 	return e
+}
+
+func (s *Snapshot) rows() int {
+	return len(s.Counters) + len(s.Uniques) + len(s.Windows) + len(s.UniquesWindows) + len(s.Gauges) + len(s.Final) + len(s.Retired) + len(s.Folded)
 }
 
 // A frame under construction: room for its header, then the payload.
@@ -64,10 +74,11 @@ func (f *frame) reset() {
 	f.buf, f.count = append(f.buf[:0], make([]byte, frameHeaderSize)...), 0
 }
 
-// room reports an error if n more bytes, and the row's numbers, do not fit.
-func (f *frame) room(n int) error {
+// room reports an error if n more bytes, and a row's numbers, do not fit behind
+// b in a frame.
+func room(b []byte, n int) error {
 	const numbers = 5 * binary.MaxVarintLen64
-	if n > maxFrameSize-numbers-len(f.buf) {
+	if n > maxFrameSize-numbers-len(b) {
 		return fmt.Errorf("hotcount/snapshot: row of over %d bytes, at most %d fit", n, maxFrameSize)
 	}
 	return nil
@@ -96,20 +107,27 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(t.Nanosecond()))
 }
 
-func writeSection[R any](e *encoder, kind byte, rows []R, put func(*encoder, *R) error) {
+// writeSection writes rows, each appended to the pending ones by add. The
+// buffer is a local variable meanwhile: storing it in e for each row would cost
+// a write barrier each while the garbage collector runs.
+func writeSection[R any](e *encoder, kind byte, rows []R, add func(e *encoder, b []byte, row *R) ([]byte, error)) {
+	b := e.rows.buf
 	for i := range rows {
+		var err error
+		if b, err = add(e, b, &rows[i]); err != nil {
+			e.err = err
+		}
 		if e.err != nil {
 			return
 		}
-		if err := put(e, &rows[i]); err != nil {
-			e.err = err
-			return
-		}
 		e.rows.count++
-		if len(e.rows.buf) >= frameSize {
+		if len(b) >= frameSize {
+			e.rows.buf = b
 			e.writeRows(kind)
+			b = e.rows.buf
 		}
 	}
+	e.rows.buf = b
 	e.writeRows(kind)
 }
 
@@ -155,87 +173,63 @@ func (e *encoder) write(b []byte) {
 	e.err = err
 }
 
-func (e *encoder) putCounter(c *Counter) error {
-	if err := e.putKey(c.Key); err != nil {
-		return err
-	}
-	e.putCreated(c.Created)
-	e.rows.buf = binary.AppendVarint(e.rows.buf, c.Value)
-	return nil
+func (e *encoder) addCounter(b []byte, c *Counter) ([]byte, error) {
+	b, err := e.addKey(b, c.Key)
+	b = e.addCreated(b, c.Created)
+	return binary.AppendVarint(b, c.Value), err
 }
 
-func (e *encoder) putUniques(u *Uniques) error {
-	if err := e.putKey(u.Key); err != nil {
-		return err
+func (e *encoder) addUniques(b []byte, u *Uniques) ([]byte, error) {
+	b, err := e.addKey(b, u.Key)
+	if err == nil {
+		err = room(b, len(u.Sketch))
 	}
-	if err := e.rows.room(len(u.Sketch)); err != nil {
-		return err
+	if err != nil {
+		return b, err
 	}
-	e.putCreated(u.Created)
-	e.rows.buf = append(e.rows.buf, byte(u.Scheme.Hash))
-	e.rows.buf = binary.LittleEndian.AppendUint64(e.rows.buf, u.Scheme.SeedPrint)
-	e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(len(u.Sketch)))
-	e.rows.buf = append(e.rows.buf, u.Sketch...)
-	return nil
+	b = e.addCreated(b, u.Created)
+	b = addScheme(b, u.Scheme)
+	b = binary.AppendUvarint(b, uint64(len(u.Sketch)))
+	return append(b, u.Sketch...), nil
 }
 
-func (e *encoder) putWindow(w *Window) error {
-	if err := e.putKey(w.Key); err != nil {
-		return err
-	}
-	const numbers = 4 * binary.MaxVarintLen64
-	if err := e.rows.room(len(w.Rows) * numbers); err != nil {
-		return err
-	}
-	e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(len(w.Rows)))
-	var start int64
-	for _, r := range w.Rows {
-		e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(r.Resolution))
-		e.rows.buf = binary.AppendVarint(e.rows.buf, r.Start-start)
-		e.rows.buf = binary.AppendUvarint(e.rows.buf, uint64(r.Width))
-		e.rows.buf = binary.AppendVarint(e.rows.buf, r.Count)
-		start = r.Start
-	}
-	return nil
+func addScheme(b []byte, s hll.Scheme) []byte {
+	return binary.LittleEndian.AppendUint64(append(b, byte(s.Hash)), s.SeedPrint)
 }
 
-func (e *encoder) putGauge(g *Gauge) error {
-	if err := e.putKey(g.Key); err != nil {
-		return err
-	}
-	e.rows.buf = binary.LittleEndian.AppendUint64(e.rows.buf, math.Float64bits(g.Value))
-	return nil
+func (e *encoder) addGauge(b []byte, g *Gauge) ([]byte, error) {
+	b, err := e.addKey(b, g.Key)
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(g.Value)), err
 }
 
-func (e *encoder) putFold(f *Fold) error {
-	e.rows.buf = append(e.rows.buf, f.Writer[:]...)
-	e.rows.buf = binary.AppendUvarint(e.rows.buf, f.Seq)
-	return nil
+func (e *encoder) addFold(b []byte, f *Fold) ([]byte, error) {
+	b = append(b, f.Writer[:]...)
+	return binary.AppendUvarint(b, f.Seq), nil
 }
 
-func (e *encoder) putCreated(t int64) {
-	e.rows.buf = binary.AppendVarint(e.rows.buf, t-e.created)
+func (e *encoder) addCreated(b []byte, t int64) []byte {
+	b = binary.AppendVarint(b, t-e.created)
 	e.created = t
+	return b
 }
 
-func (e *encoder) putKey(k Key) error {
+func (e *encoder) addKey(b []byte, k Key) ([]byte, error) {
 	d := k.desc
 	if d == nil {
-		return errors.New("hotcount/snapshot: row without a key")
+		return b, errors.New("hotcount/snapshot: row without a key")
 	}
 	if d != e.last {
 		i, err := e.family(d)
 		if err != nil {
-			return err
+			return b, err
 		}
 		e.last, e.lastAt = d, i
 	}
-	if err := e.rows.room(len(k.packed)); err != nil {
-		return err
+	if err := room(b, len(k.packed)); err != nil {
+		return b, err
 	}
-	e.rows.buf = binary.AppendUvarint(e.rows.buf, e.lastAt)
-	e.rows.buf = append(e.rows.buf, k.packed...)
-	return nil
+	b = binary.AppendUvarint(b, e.lastAt)
+	return append(b, k.packed...), nil
 }
 
 // family returns d's index, and describes d in the pending families if its like
@@ -247,7 +241,7 @@ func (e *encoder) family(d *Desc) (uint64, error) {
 	text := appendDesc(nil, d)
 	i, ok := e.byText[string(text)]
 	if !ok {
-		if err := e.families.room(len(text)); err != nil {
+		if err := room(e.families.buf, len(text)); err != nil {
 			return 0, err
 		}
 		i = uint64(len(e.byText))

@@ -54,7 +54,7 @@ func ExampleDesc() {
 	fmt.Println(err)
 	// Output:
 	// http_requests_total [method code] <nil>
-	// hotcount/snapshot: invalid name: metric "http-requests"
+	// hotcount/snapshot: invalid name: metric "http-requests" does not match [a-zA-Z_:][a-zA-Z0-9_:]*
 }
 
 func ExampleWriterID() {

@@ -60,7 +60,12 @@ func (u *UnflushedError) Error() string {
 		fmt.Fprintf(&b, ": %v", u.Err)
 	}
 	for _, s := range u.Sinks {
-		fmt.Fprintf(&b, "; sink %s holds %d", s.Name, s.Acked)
+		fmt.Fprintf(&b, "; sink %s holds ", s.Name)
+		if s.Acked == 0 {
+			b.WriteString("none")
+		} else {
+			fmt.Fprintf(&b, "snapshot %d", s.Acked)
+		}
 		if s.Err != nil {
 			fmt.Fprintf(&b, ", last error: %v", s.Err)
 		}

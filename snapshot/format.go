@@ -42,6 +42,9 @@ import (
 //	9 windows   key, row count uvarint, rows: resolution uvarint, start varint
 //	            difference to the row before it, width uvarint, count varint;
 //	            start is Unix nanoseconds, the others but count nanoseconds
+//	10 windows of uniques
+//	            key, row count uvarint, rows: start and width as in 9, then
+//	            scheme and sketch as in 4
 //	255 end     length of the whole file u64
 //
 // The meta frame comes first and once. Families are numbered from 0 in the
@@ -95,7 +98,9 @@ const (
 	kindRetired  = 7
 	kindFolded   = 8
 	kindWindows  = 9
-	kindEnd      = 255
+
+	kindUniquesWindows = 10
+	kindEnd            = 255
 )
 
 var (

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"flag"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
@@ -57,6 +58,13 @@ func sample(t testing.TB) *Snapshot {
 				{Resolution: time.Minute, Start: math.MinInt64, Width: math.MaxInt64, Count: math.MinInt64},
 			}},
 			{plain.Key(), []window.Row{}},
+		},
+		UniquesWindows: []UniquesWindow{
+			{labelled.Key("GET", "200"), []window.UniquesRow{
+				{Start: 1_700_000_000_000_000_000, Width: time.Minute, Scheme: hll.Scheme{SeedPrint: 7}, Sketch: []byte("sketch")},
+				{Start: math.MinInt64, Width: math.MaxInt64, Sketch: []byte{}},
+			}},
+			{plain.Key(), []window.UniquesRow{}},
 		},
 		Gauges:  []Gauge{{plain.Key(), math.Inf(-1)}, {plain.Key(), 0.25}},
 		Final:   []Counter{{labelled.Key("PUT", "500"), 3, -1}},
@@ -181,7 +189,7 @@ func TestVersions(t *testing.T) {
 // frames builds a snapshot out of frames, with right lengths and checksums.
 func frames(minor uint16, payloads ...func(e *encoder)) []byte {
 	var b bytes.Buffer
-	e := newEncoder(&b)
+	e := newEncoder(&b, 0)
 	h := header(majorVersion, minor)
 	e.crc = crc32.Checksum(h[:headerSize-crcSize], e.table)
 	e.write(h)
@@ -276,11 +284,20 @@ func TestRowsThatCannotBeWritten(t *testing.T) {
 // and what expands the most.
 func TestAllocationIsBounded(t *testing.T) {
 	const slack = 300 << 10 // fixed buffers
-	dense := make([]byte, 3<<20)
+	const size = 3 << 20
+	zeros := func(kind byte, rows uint32) []byte {
+		return frames(0, meta, rawFrame(kindFamilies, 1, "\x01a\x00"), rawFrame(kind, rows, string(make([]byte, size))))
+	}
 	hostile := map[string][]byte{
-		"length without bytes": append(header(1, 0), kindMeta, 1, 0, 0, 0, 0, 0, 0, 0x0f),
-		"dense rows":           frames(0, meta, rawFrame(kindFamilies, 1, "\x01a\x00"), rawFrame(kindCounters, 1<<20, string(dense))),
-		"dense families":       frames(0, meta, rawFrame(kindFamilies, 1<<18, string(bytes.Repeat([]byte("\x01a\x00"), 1<<18)))),
+		"length without bytes":  append(header(1, 0), kindMeta, 1, 0, 0, 0, 0, 0, 0, 0x0f),
+		"dense counters":        zeros(kindCounters, size/leastCounter),
+		"dense uniques":         zeros(kindUniques, size/leastUniques),
+		"dense windows":         zeros(kindWindows, size/leastWindow),
+		"dense uniques windows": zeros(kindUniquesWindows, size/leastWindow),
+		"dense families":        frames(0, meta, rawFrame(kindFamilies, 1<<18, string(bytes.Repeat([]byte("\x01a\x00"), 1<<18)))),
+	}
+	for kind := byte(kindFamilies); kind <= kindUniquesWindows; kind++ {
+		hostile[fmt.Sprintf("count of kind %d without rows", kind)] = zeros(kind, size)
 	}
 	for name, data := range hostile {
 		var before, after runtime.MemStats
@@ -319,6 +336,8 @@ func FuzzFrames(f *testing.F) {
 	f.Add("\x01a\x01\x01l", byte(kindUniques), uint32(1), "\x00\x01v\x00\x00\x02ab")
 	f.Add("\x01a\x01\x01l", byte(kindGauges), uint32(1), "\x00\x01v12345678")
 	f.Add("\x01a\x00", byte(kindFolded), uint32(1), "1234567890123456\x01")
+	f.Add("\x01a\x00", byte(kindWindows), uint32(1), "\x00\x01\x02\x04\x02\x06")
+	f.Add("\x01a\x00", byte(kindUniquesWindows), uint32(1), "\x00\x01\x04\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01s")
 	f.Fuzz(func(t *testing.T, family string, kind byte, count uint32, payload string) {
 		data := frames(0, meta, rawFrame(kindFamilies, 1, family), rawFrame(kind, count, payload))
 		s, err := decode(data)

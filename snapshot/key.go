@@ -26,19 +26,22 @@ type Desc struct {
 
 // NewDesc returns the description of the family with the given name and label
 // names. Names follow Prometheus' rules: a name matches
-// [a-zA-Z_:][a-zA-Z0-9_:]*, a label name [a-zA-Z_][a-zA-Z0-9_]*, and label
-// names do not repeat. The labels keep the order in which they are given; see
-// Key for what that means.
+// [a-zA-Z_:][a-zA-Z0-9_:]*, a label name [a-zA-Z_][a-zA-Z0-9_]* and does not
+// begin with "__", and label names do not repeat. The labels keep the order in
+// which they are given; see Key for what that means.
 func NewDesc(name string, labels ...string) (*Desc, error) {
 	if !validName(name, true) {
-		return nil, fmt.Errorf("%w: metric %q", ErrName, name)
+		return nil, fmt.Errorf("%w: metric %q does not match [a-zA-Z_:][a-zA-Z0-9_:]*", ErrName, name)
 	}
 	if len(labels) > MaxLabels {
 		return nil, fmt.Errorf("%w: metric %q has %d labels, at most %d are allowed", ErrName, name, len(labels), MaxLabels)
 	}
 	for i, l := range labels {
 		if !validName(l, false) {
-			return nil, fmt.Errorf("%w: label %q of metric %q", ErrName, l, name)
+			return nil, fmt.Errorf("%w: label %q of metric %q does not match [a-zA-Z_][a-zA-Z0-9_]*", ErrName, l, name)
+		}
+		if strings.HasPrefix(l, "__") {
+			return nil, fmt.Errorf("%w: label %q of metric %q begins with __, which Prometheus reserves", ErrName, l, name)
 		}
 		if slices.Contains(labels[:i], l) {
 			return nil, fmt.Errorf("%w: metric %q has label %q twice", ErrName, name, l)

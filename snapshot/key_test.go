@@ -21,8 +21,12 @@ func TestNames(t *testing.T) {
 		_, err = NewDesc("ok", name)
 		require.ErrorIs(t, err, ErrName, name)
 	}
-	_, err := NewDesc("ok", "a:b")
-	require.ErrorIs(t, err, ErrName)
+	for _, label := range []string{"a:b", "__", "__name__"} {
+		_, err := NewDesc("ok", label)
+		require.ErrorIs(t, err, ErrName, label)
+	}
+	_, err := NewDesc("ok", "_a")
+	require.NoError(t, err)
 	_, err = NewDesc("ok", "a", "b", "a")
 	require.ErrorIs(t, err, ErrName)
 

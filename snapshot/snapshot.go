@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/window"
 )
 
 // A Snapshot is the state of one writer. It is plain data and safe to read from
@@ -22,8 +21,10 @@ type Snapshot struct {
 
 	Counters []Counter
 	Uniques  []Uniques
-	Windows  []Window
 	Gauges   []Gauge
+
+	Windows        []Window
+	UniquesWindows []UniquesWindow
 
 	// Final holds the last values of counters that have left the engine
 	// because they were idle. A row stays here, unchanged, until a snapshot
@@ -52,8 +53,8 @@ type Snapshot struct {
 // Reset empties s and keeps the memory of its rows for the next use.
 func (s *Snapshot) Reset() {
 	clear(s.Counters)
-	clear(s.Uniques)
-	// Windows keep theirs, for AppendWindow.
+	clear(s.UniquesWindows)
+	// Uniques and Windows keep theirs, for AppendUniques and AppendWindow.
 	clear(s.Gauges)
 	clear(s.Final)
 	clear(s.Retired)
@@ -61,10 +62,13 @@ func (s *Snapshot) Reset() {
 		Counters: s.Counters[:0],
 		Uniques:  s.Uniques[:0],
 		Windows:  s.Windows[:0],
-		Gauges:   s.Gauges[:0],
-		Final:    s.Final[:0],
-		Retired:  s.Retired[:0],
-		Folded:   s.Folded[:0],
+
+		UniquesWindows: s.UniquesWindows[:0],
+
+		Gauges:  s.Gauges[:0],
+		Final:   s.Final[:0],
+		Retired: s.Retired[:0],
+		Folded:  s.Folded[:0],
 	}
 }
 
@@ -102,24 +106,15 @@ type Uniques struct {
 	Sketch []byte
 }
 
-// A Window is what was added to one series over the last while, in buckets of
-// one or more resolutions. Rows that start before the snapshot's Started are
-// those of earlier writers, which this one has taken over: within one directory
-// the newest window of a series is the whole one, but a store that adds writers
-// up leaves such rows out.
-type Window struct {
-	Key  Key
-	Rows []window.Row
-}
-
-// AppendWindow appends the rows of w to s.Windows, reusing the memory of rows
-// that were there before Reset.
-func (s *Snapshot) AppendWindow(k Key, w *window.Ring) {
-	var rows []window.Row
-	if n := len(s.Windows); n < cap(s.Windows) {
-		rows = s.Windows[:n+1][n].Rows[:0]
+// AppendUniques appends a row for a sketch to s.Uniques, reusing the memory of a
+// row that was there before Reset.
+func (s *Snapshot) AppendUniques(k Key, created int64, sketch *hll.Sketch) {
+	var buf []byte
+	if n := len(s.Uniques); n < cap(s.Uniques) {
+		buf = s.Uniques[:n+1][n].Sketch[:0]
 	}
-	s.Windows = append(s.Windows, Window{Key: k, Rows: w.AppendRows(rows)})
+	buf, _ = sketch.AppendBinary(buf) // the error is always nil
+	s.Uniques = append(s.Uniques, Uniques{Key: k, Created: created, Scheme: sketch.Scheme(), Sketch: buf})
 }
 
 // A Fold says that another writer's rows, as they were in its snapshot Seq, are

@@ -18,7 +18,7 @@ package stripe
 //  3. Drain takes each cell with a swap. Nothing stores over a live cell.
 //
 // The model check (hotcount_model) runs this code through every interleaving
-// of a few writers, readers and drainers, and fails when 1 or 3 is broken.
+// of a few writers, readers and drainers, and fails when one of them is broken.
 //
 // How a cold counter notices contention: an atomic add cannot fail, so after
 // some of its adds (see look) a writer reads base back. If it finds other than

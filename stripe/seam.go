@@ -14,6 +14,6 @@ type (
 )
 
 // lookBits says how often a cold counter looks for contention: after one add
-// in 2^lookBits. Once in 16 is free to within what can be measured, and two
-// writers that do nothing else are noticed within microseconds.
+// in 2^lookBits. A look costs about as much as the add, so one in 16 is lost
+// among the rest, and writers that do fight meet many looks in a millisecond.
 const lookBits = 4

@@ -158,7 +158,10 @@ func (e *Events) held() (first int64, counts []int64) {
 // buckets, or less if the events do not reach back so far.
 func (e *Events) Last(d time.Duration) Span {
 	_, counts := e.held()
-	want := (int64(max(d, 0)) + e.resolution - 1) / e.resolution
+	want := int64(max(d, 0)) / e.resolution
+	if int64(d) > want*e.resolution {
+		want++
+	}
 	if want < int64(len(counts)) {
 		counts = counts[int64(len(counts))-want:]
 	}

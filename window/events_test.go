@@ -181,3 +181,12 @@ func TestEventsOptions(t *testing.T) {
 		assert.ErrorIs(t, err, ErrOptions, "%+v", o)
 	}
 }
+
+// All that is held is a window too.
+func TestEventsLastForEver(t *testing.T) {
+	inEvents(t, EventsOptions{}, func(t *testing.T, e *Events) {
+		assert.Zero(t, e.Last(math.MaxInt64).Count)
+		e.AddAt(time.Now(), 3)
+		assert.EqualValues(t, 3, e.Last(math.MaxInt64).Count)
+	})
+}

@@ -27,7 +27,9 @@ import (
 //     So the count from a knot until now has only adds of that stretch.
 //  3. Readings of one source are taken under the ring's lock, in the order in
 //     which they are stored. Sources that only grow make curves that only grow.
-//  4. The axis is the elapsed clock. Nothing is placed or searched by wall time.
+//  4. A source that panics leaves no lock held: locks under which one is read
+//     are given back by defer.
+//  5. The axis is the elapsed clock. Nothing is placed or searched by wall time.
 //
 // Locks are taken in the order Ring or rotor, then Sampler. No lock of the
 // sampler is held while a source is read.
@@ -122,21 +124,28 @@ func New(src Source, o Options) (*Ring, error) {
 // Close takes the ring off its sampler. What it holds can still be read, and
 // stays as it is. Close may be called more than once.
 func (w *Ring) Close() {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
+	if !w.finish() {
 		return
 	}
-	w.end = w.live()
-	w.closed = true
-	w.mu.Unlock()
-
 	for i := range w.rungs {
 		w.sampler.leave(&w.rungs[i].seat)
 	}
 	if w.own != nil {
 		w.own.Close()
 	}
+}
+
+// finish makes what the ring holds now all that it will hold, and reports
+// whether it was open.
+func (w *Ring) finish() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	w.end = w.live()
+	w.closed = true
+	return true
 }
 
 // sample implements sampled.
@@ -188,12 +197,16 @@ func (w *Ring) live() knot {
 //
 // It costs a read of the source and a binary search.
 func (w *Ring) Last(d time.Duration) Span {
-	w.mu.Lock()
-	end := w.live()
-	start := w.edge(end.at - int64(max(d, 0)))
-	outages := w.outages
-	w.mu.Unlock()
+	start, end, outages := w.ends(d)
 	return w.sampler.timeline().span(end.total-start.total, start.at, end.at, outages)
+}
+
+// ends returns what Last is the difference of, and the ring's outages.
+func (w *Ring) ends(d time.Duration) (start, end knot, outages []stretch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	end = w.live()
+	return w.edge(end.at - int64(max(d, 0))), end, w.outages
 }
 
 // edge returns the newest point known that is not after t, or the oldest of
@@ -245,17 +258,20 @@ func (w *Ring) BucketsOf(resolution time.Duration) []Bucket {
 
 func (w *Ring) buckets(g *rung) []Bucket {
 	line := w.sampler.timeline()
-	w.mu.Lock()
-	edges := g.edges(w.live(), line)
-	outages := w.outages
-	w.mu.Unlock()
-
+	edges, outages := w.edges(g, line)
 	buckets := make([]Bucket, len(edges)-1)
 	for i := range buckets {
 		from, to := edges[i], edges[i+1]
 		buckets[i] = Bucket{line.wall(from.at), line.span(to.total-from.total, from.at, to.at, outages)}
 	}
 	return buckets
+}
+
+// edges returns the bounds of the rung's buckets and the ring's outages.
+func (w *Ring) edges(g *rung, line timeline) ([]knot, []stretch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return g.edges(w.live(), line), w.outages
 }
 
 // edges returns the bounds of the curve's buckets, oldest first: the newest

@@ -157,15 +157,20 @@ func (r *rotor[T]) all(emit func(stretch, *T)) {
 }
 
 // restore puts buckets of an earlier run in place of the closed ones. Those
-// without a value are watched time only. What is in the live bucket stays.
+// without a value are watched time only. What is in the live bucket stays, so
+// the outage until now ends where that began.
 func (r *rotor[T]) restore(at []stretch, values []*T, outages []stretch, now int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return ErrClosed
 	}
-	r.buckets = r.buckets[:0]
+	if n := len(outages); n > 0 {
+		last := &outages[n-1]
+		last.to = max(last.from, min(last.to, r.start))
+	}
 	r.outages = outages
+	r.buckets = nil
 	r.born = min(r.start, now)
 	for i, v := range values {
 		if v != nil {

@@ -2,6 +2,7 @@ package window
 
 import (
 	"math/rand/v2"
+	"sort"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -43,24 +44,29 @@ func (c *testClock) stall(d time.Duration) {
 // An oracle is a Source that remembers when every add was made.
 type oracle struct {
 	total atomic.Int64
-	adds  []knot // at is Unix time of the bubble, total the n added
+	adds  history
 }
 
 func (o *oracle) Value() int64 { return o.total.Load() }
 
 func (o *oracle) add(n int64) {
-	o.total.Add(n)
-	o.adds = append(o.adds, knot{time.Now().UnixNano(), n})
+	o.adds = append(o.adds, knot{time.Now().UnixNano(), o.total.Add(n)})
 }
 
 // between returns what was added in from < t <= to.
-func (o *oracle) between(from, to time.Time) (n int64) {
-	for _, a := range o.adds {
-		if from.UnixNano() < a.at && a.at <= to.UnixNano() {
-			n += a.total
-		}
+func (o *oracle) between(from, to time.Time) int64 { return o.adds.between(from, to) }
+
+// A history is the total after each add, and when that was in Unix time.
+type history []knot
+
+func (h history) between(from, to time.Time) int64 { return h.until(to) - h.until(from) }
+
+func (h history) until(t time.Time) int64 {
+	i := sort.Search(len(h), func(i int) bool { return h[i].at > t.UnixNano() })
+	if i == 0 {
+		return 0
 	}
-	return n
+	return h[i-1].total
 }
 
 // bubble runs f in a synctest bubble with a sampler on a testClock.

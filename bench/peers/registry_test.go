@@ -146,3 +146,44 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkAddBeside adds to a thousand of a million series in turn, alone and
+// while another goroutine takes one snapshot after the other. It means something
+// with two Ps at least.
+func BenchmarkAddBeside(b *testing.B) {
+	e := fillEngine(b, postNames())
+	v := e.CounterVec("views_total", "post", "code")
+	handles := make([]*hotcount.Counter, 1<<10)
+	for i := range handles {
+		handles[i] = v.With(fmt.Sprintf("post-%07d", i*900), "200")
+	}
+	var s snapshot.Snapshot
+	e.Snapshot(&s)
+	for _, reader := range []string{"none", "snapshot"} {
+		b.Run("reader="+reader, func(b *testing.B) {
+			stop, stopped := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(stopped)
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						if reader == "none" {
+							<-stop
+							return
+						}
+						e.Snapshot(&s)
+					}
+				}
+			}()
+			i := 0
+			for b.Loop() {
+				handles[i%len(handles)].Inc()
+				i++
+			}
+			close(stop)
+			<-stopped
+		})
+	}
+}

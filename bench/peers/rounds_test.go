@@ -23,11 +23,11 @@ type side struct {
 }
 
 const (
-	roundSteps  = 200_000 // a few milliseconds: short enough to go undisturbed
-	warmSteps   = 1000    // what an implementation does once is not in what is timed
-	wantRounds  = 31      // of each side
-	mostRounds  = 500     // until we give up on a busy machine
-	undisturbed = 0.95    // of the processor time there is
+	roundSteps  = 20_000 // well below a millisecond, and so below a time slice of the system
+	warmSteps   = 1000   // what an implementation does once is not in what is timed
+	wantRounds  = 31     // of each side
+	mostRounds  = 2000   // until we give up on a busy machine
+	undisturbed = 0.95   // of the processor time there is
 )
 
 // compareSides reports the median nanoseconds of a step of each side, in wall

@@ -32,7 +32,8 @@ const (
 	// Shards is how many locks share the writers.
 	Shards = 1 << shardBits
 
-	firstSlots = 8 // one 64-byte line of pointers
+	line       = 64 // bytes that cores share as one
+	firstSlots = 8  // a line of pointers
 
 	// A table grows when it is 3/4 full: linear probing then looks at 8.5
 	// slots on an average miss and 2.5 on a hit (Knuth, TAOCP vol. 3, 6.4).
@@ -76,10 +77,11 @@ func (x *Index[T]) All(yield func(*T) bool) {
 // A Shard is one part of an index. Its mutex orders the writers: Insert and
 // Remove need it held, Probe does not.
 type Shard[T any] struct {
-	sync.Mutex
-	n     int
 	table atomic.Pointer[[]atomic.Pointer[T]]
-	_     [64 - 24]byte // keep neighbours' locks off this line
+	_     [line]byte // keep the lock off the line that all look-ups read
+	sync.Mutex
+	n int
+	_ [line]byte
 }
 
 // Probe returns what a look-up of hash has to compare.

@@ -2,6 +2,7 @@ package filesink
 
 import (
 	"bytes"
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -59,8 +60,9 @@ func expectation(t testing.TB, d *simFS, name string) (map[string]int64, bool) {
 	delete(c.names, name)
 	w, _, ok := parseName(name)
 	require.True(t, ok)
-	l, err := list(c)
+	entries, err := c.List()
 	require.NoError(t, err)
+	l := sortOut(entries)
 	if len(l.generations[w]) == 0 {
 		return nil, false
 	}
@@ -151,6 +153,7 @@ func TestStartOver(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnreadable)
 		require.ErrorIs(t, err, snapshot.ErrCorrupt)
 		require.ErrorContains(t, err, fileName(w, 1))
+		require.ErrorContains(t, err, dir)
 		require.ErrorContains(t, err, "StartOver")
 	}
 	_, damaged, err := Load(dir)
@@ -246,4 +249,50 @@ func TestDamagedFilesOfOneNameAreAllKept(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"first", "second", "third"}, kept)
+}
+
+// TestReadersBesideASink: what Load and Inspect see while files come and go is
+// always a whole state, and never an older one than before.
+func TestReadersBesideASink(t *testing.T) {
+	dir := t.TempDir()
+	dead, w := snapshot.NewWriterID(), snapshot.NewWriterID()
+	live(t, Options{Dir: dir}, func(k *Sink) { write(t, k, state(t, dead, 1, 1000)) })
+	k := mustOpen(t, Options{Dir: dir, Keep: 1})
+	const last = 200
+	done := make(chan error, 1)
+	go func() {
+		for seq := range uint64(last) {
+			if err := k.Write(context.Background(), state(t, w, seq+1, int64(seq)+1)); err != nil {
+				done <- err
+				return
+			}
+			if seq == last/2 {
+				if err := k.Fold(dead); err != nil {
+					done <- err
+					return
+				}
+			}
+		}
+		done <- nil
+	}()
+	seen := int64(1000)
+	for running := true; running; {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			running = false
+		default:
+		}
+		loaded, damaged, err := Load(dir)
+		require.NoError(t, err)
+		require.Empty(t, damaged)
+		require.GreaterOrEqual(t, hits(loaded), seen)
+		seen = hits(loaded)
+		files, err := Inspect(dir)
+		require.NoError(t, err)
+		for _, f := range files {
+			require.NoError(t, f.Err)
+		}
+	}
+	require.EqualValues(t, 1000+last, seen)
 }

@@ -43,8 +43,9 @@
 //
 // # Copies and backups
 //
-// Copy a directory only while no Sink is open on it, or copy its files and
-// accept the newest one to be missing: no file changes once it has its name.
+// No file changes once it has its name, so the files may be copied while a Sink
+// is open. If none has vanished before it was copied, the copy is a whole state,
+// if not the newest; else copy again.
 //
 // A process that starts on a copy counts under a new writer id, so what it
 // counts is never confused with the original's. Both then have the same history:

@@ -154,7 +154,7 @@ func open(o Options, fs filesystem) (*Sink, error) {
 	if k.log == nil {
 		k.log = slog.Default()
 	}
-	return k, k.restore(o.StartOver)
+	return k, k.restore(o)
 }
 
 // Restored returns the state that earlier runs left, as Open found it and Fold

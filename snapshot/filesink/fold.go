@@ -88,7 +88,8 @@ func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 	most := slices.MaxFunc(parts, func(a, b *snapshot.Snapshot) int { return len(a.Counters) - len(b.Counters) })
 	counters := sums{at: make(map[snapshot.Key]int, len(most.Counters))}
 	var uniques uniqueSums
-	var windows newestWindows
+	var windows newest[snapshot.Window]
+	var uniquesWindows newest[snapshot.UniquesWindow]
 	for i, s := range parts {
 		for c := range s.AllCounters() {
 			counters.add(k.interner.counter(c))
@@ -99,7 +100,11 @@ func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 		}
 		for _, w := range s.Windows {
 			w.Key = k.interner.key(w.Key)
-			windows.add(w, s.Taken)
+			windows.add(w.Key, w, s.Taken)
+		}
+		for _, w := range s.UniquesWindows {
+			w.Key = k.interner.key(w.Key)
+			uniquesWindows.add(w.Key, w, s.Taken)
 		}
 		if i == 0 || s.Started.Before(next.Started) {
 			next.Started = s.Started
@@ -111,7 +116,8 @@ func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 			next.Folded = append(next.Folded, snapshot.Fold{Writer: s.Writer, Seq: s.Seq})
 		}
 	}
-	next.Counters, next.Uniques, next.Windows = counters.rows, uniques.rows, windows.rows
+	next.Counters, next.Uniques = counters.rows, uniques.rows
+	next.Windows, next.UniquesWindows = windows.rows, uniquesWindows.rows
 	return next
 }
 

@@ -17,7 +17,7 @@ type filesystem interface {
 	Open(name string) (io.ReadCloser, error)
 	Rename(from, to string) error // replaces to
 	Remove(name string) error
-	List() ([]entry, error) // in the order of names
+	List() ([]entry, error) // in the order of names; fs.ErrNotExist if one has gone meanwhile
 	Sync() error            // makes creations, renames and removals durable
 }
 
@@ -73,9 +73,6 @@ func (d rootDir) List() ([]entry, error) {
 	entries := make([]entry, 0, len(infos))
 	for _, i := range infos {
 		info, err := i.Info()
-		if errors.Is(err, fs.ErrNotExist) { // removed since
-			continue
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,9 +57,9 @@ func Inspect(dir string) ([]File, error) {
 }
 
 func inspect(fs filesystem) ([]File, error) {
-	entries, err := fs.List()
+	entries, err := listBesideSink(fs)
 	if err != nil {
-		return nil, fmt.Errorf("hotcount/filesink: list directory: %w", err)
+		return nil, err
 	}
 	files := make([]File, 0, len(entries))
 	folded := map[snapshot.WriterID]bool{}
@@ -113,12 +114,6 @@ func classify(e entry) File {
 	return f
 }
 
-// loadTries is how often Load starts again because files that it had listed
-// were removed before it came to read them. A Sink removes a file only after
-// its successor is there, so each try sees a newer state, and needing as many
-// takes a Sink that writes faster than Load reads.
-const loadTries = 10
-
 // Load returns what Restored would, without a Sink: the base first, if there is
 // one, then the newest readable snapshot of every other writer, a running one
 // among them. It changes nothing and takes no lock. The error wraps
@@ -127,27 +122,52 @@ const loadTries = 10
 func Load(dir string) ([]*snapshot.Snapshot, []Damage, error) {
 	var c contents
 	err := withRoot(dir, func(fs filesystem) (err error) {
-		for range loadTries {
-			var l listing
-			if l, err = list(fs); err != nil {
+		for range tries {
+			entries, err := listBesideSink(fs)
+			if err != nil {
 				return err
 			}
-			if c, err = read(fs, l); !gone(err) {
+			if c, err = read(fs, sortOut(entries)); !gone(err) {
 				return err
 			}
 		}
-		return err
+		return errRestless
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(c.lost) > 0 {
-		return nil, c.damaged, unreadable(c)
+		return nil, c.damaged, unreadable(dir, c)
 	}
 	if c.base == nil {
 		return c.writers, c.damaged, nil
 	}
 	return append([]*snapshot.Snapshot{c.base}, c.writers...), c.damaged, nil
+}
+
+// tries is how often a reader starts again because files came and went while it
+// listed or read them. That takes no time beside the interval of a Sink, so it
+// is only used up by one that does nothing but write.
+const tries = 1000
+
+var errRestless = errors.New("hotcount/filesink: directory changes faster than it can be read")
+
+// listBesideSink lists a directory in which a Sink may be working. One listing
+// may lack both a file that has just been removed and its successor; two equal
+// ones in a row do not.
+func listBesideSink(fs filesystem) ([]entry, error) {
+	var before []entry
+	for range tries {
+		now, err := fs.List()
+		if err != nil && !gone(err) {
+			return nil, fmt.Errorf("hotcount/filesink: list directory: %w", err)
+		}
+		if err == nil && slices.EqualFunc(before, now, func(a, b entry) bool { return a.name == b.name }) {
+			return now, nil
+		}
+		before = now
+	}
+	return nil, errRestless
 }
 
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) }

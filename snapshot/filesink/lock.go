@@ -19,9 +19,15 @@ func lockDir(root *os.Root) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hotcount/filesink: lock file: %w", err)
 	}
-	if err := lockFile(f); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%w: %s: only one process may write to it: %w", ErrLocked, root.Name(), err)
+	held, err := lockFile(f)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("hotcount/filesink: lock %s: %w", root.Name(), err)
+	case held:
+		err = fmt.Errorf("%w: %s: only one process may write to it", ErrLocked, root.Name())
+	default:
+		return f, nil
 	}
-	return f, nil
+	f.Close()
+	return nil, err
 }

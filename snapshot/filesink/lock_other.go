@@ -9,4 +9,4 @@ import (
 
 // lockFile refuses: without a lock that ends with its process, two processes
 // could undo each other's files.
-func lockFile(*os.File) error { return errors.ErrUnsupported }
+func lockFile(*os.File) (held bool, err error) { return false, errors.ErrUnsupported }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -28,11 +29,7 @@ type listing struct {
 	lastBase    uint64          // the greatest seq of any base file, damaged ones too
 }
 
-func list(fs filesystem) (listing, error) {
-	entries, err := fs.List()
-	if err != nil {
-		return listing{}, fmt.Errorf("hotcount/filesink: list directory: %w", err)
-	}
+func sortOut(entries []entry) listing {
 	l := listing{generations: map[snapshot.WriterID][]generation{}, taken: map[string]bool{}}
 	for _, e := range entries {
 		l.taken[e.name] = true
@@ -55,7 +52,7 @@ func list(fs filesystem) (listing, error) {
 			l.generations[w] = append(l.generations[w], generation{seq, e.modTime})
 		}
 	}
-	return l, nil
+	return l
 }
 
 // contents is what the files of a directory say.
@@ -126,17 +123,18 @@ func readFile(fs filesystem, name string) (*snapshot.Snapshot, error) {
 
 // restore reads the directory, sets damaged files aside and removes what an
 // interrupted write left. Nothing else can be writing: the lock is held.
-func (k *Sink) restore(startOver bool) error {
-	l, err := list(k.fs)
+func (k *Sink) restore(o Options) error {
+	entries, err := k.fs.List()
 	if err != nil {
-		return err
+		return fmt.Errorf("hotcount/filesink: list directory: %w", err)
 	}
+	l := sortOut(entries)
 	c, err := read(k.fs, l)
 	if err != nil {
 		return err
 	}
-	if len(c.lost) > 0 && !startOver {
-		return unreadable(c)
+	if len(c.lost) > 0 && !o.StartOver {
+		return unreadable(o.Dir, c)
 	}
 	if err := k.setAside(l, c.damaged); err != nil {
 		return err
@@ -173,13 +171,13 @@ func (k *Sink) setAside(l listing, damaged []Damage) error {
 	return nil
 }
 
-func unreadable(c contents) error {
+func unreadable(dir string, c contents) error {
 	var errs []error
 	for _, d := range c.damaged {
 		errs = append(errs, fmt.Errorf("%s: %w", d.Name, d.Err))
 	}
-	return fmt.Errorf("%w: restore %d damaged files from a backup, or set Options.StartOver to go on without their counts (they are kept under another name): %w",
-		ErrUnreadable, len(errs), errors.Join(errs...))
+	return fmt.Errorf("%w: restore what is damaged in %s from a backup, or move it elsewhere to go on without its counts, as Options.StartOver does: %w",
+		ErrUnreadable, dir, errors.Join(errs...))
 }
 
 // adopt makes what was read the sink's state.
@@ -196,7 +194,11 @@ func (k *Sink) adopt(l listing, c contents) {
 			k.folded[f.Writer] = fold{seq: f.Seq, base: c.base.Seq}
 		}
 	}
+	now := time.Now()
 	for w, generations := range l.generations {
+		for i := range generations {
+			generations[i].written = onMonotonicClock(generations[i].written, now)
+		}
 		if k.lineages[w] == nil {
 			k.lineages[w] = &lineage{}
 		}
@@ -205,4 +207,11 @@ func (k *Sink) adopt(l listing, c contents) {
 			k.log.Warn("hotcount/filesink: writer has snapshots newer than the one in the base; they are kept, but do not count", "writer", w, "folded", f.seq)
 		}
 	}
+}
+
+// onMonotonicClock returns a file's time as one that ages by the monotonic clock
+// from now on. A time in the future, of before the wall clock was set back, is
+// taken for now: the file would not get old enough to be removed.
+func onMonotonicClock(written, now time.Time) time.Time {
+	return now.Add(-max(0, now.Sub(written)))
 }

@@ -57,29 +57,29 @@ func mergeInto(x, y *hll.Sketch) ([]byte, error) {
 	return x.MarshalBinary()
 }
 
-// newestWindows keeps the window of each series that was taken last: a window
-// contains those of the runs before it.
-type newestWindows struct {
-	rows []snapshot.Window
-	at   map[snapshot.Key]newestWindow
+// newest keeps the window of each series that was taken last: a window contains
+// those of the runs before it.
+type newest[W any] struct {
+	rows []W
+	at   map[snapshot.Key]newestRow
 }
 
-type newestWindow struct {
+type newestRow struct {
 	row   int
 	taken time.Time
 }
 
-func (t *newestWindows) add(w snapshot.Window, taken time.Time) {
+func (t *newest[W]) add(k snapshot.Key, w W, taken time.Time) {
 	if t.at == nil {
-		t.at = map[snapshot.Key]newestWindow{}
+		t.at = map[snapshot.Key]newestRow{}
 	}
-	n, ok := t.at[w.Key]
+	n, ok := t.at[k]
 	switch {
 	case !ok:
-		t.at[w.Key] = newestWindow{len(t.rows), taken}
+		t.at[k] = newestRow{len(t.rows), taken}
 		t.rows = append(t.rows, w)
 	case taken.After(n.taken):
 		t.rows[n.row] = w
-		t.at[w.Key] = newestWindow{n.row, taken}
+		t.at[k] = newestRow{n.row, taken}
 	}
 }

@@ -1,0 +1,214 @@
+package pgsink
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A Reader reads what the sinks of a fleet have written. Its methods are safe for
+// concurrent use. Each of them is one statement, and so sees whole flushes.
+type Reader struct {
+	pool *pgxpool.Pool
+	q    queries
+}
+
+var _ snapshot.Reader = (*Reader)(nil)
+
+// NewReader returns a Reader of the tables in schema; "" means DefaultSchema. It
+// does not connect, and any replica will do.
+func NewReader(pool *pgxpool.Pool, schema string) (*Reader, error) {
+	if pool == nil {
+		return nil, errors.New("hotcount/pgsink: the pool is nil")
+	}
+	return &Reader{pool, newQueries(schema)}, nil
+}
+
+// pageSQL is the range of series of a page: $1 and $2 bound the text form, $3 is
+// the one that it comes after, $4 the number. Keys are indexed by their first
+// KiB.
+const pageSQL = `
+	substring(s.key, 1, 1024) >= substring(greatest($1::bytea, $3::bytea), 1, 1024)
+	AND s.key >= $1 AND ($2::bytea IS NULL OR s.key < $2) AND s.key > $3`
+
+// page returns the arguments of pageSQL.
+func page(q snapshot.Query) []any {
+	return []any{[]byte(q.Prefix), afterPrefix(q.Prefix), []byte(q.After), cmp.Or(q.Limit, snapshot.DefaultLimit)}
+}
+
+// afterPrefix returns the least string after all that begin with prefix, nil if
+// there is none.
+func afterPrefix(prefix string) []byte {
+	b := []byte(prefix)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] < 0xff {
+			b[i]++
+			return b[:i+1]
+		}
+	}
+	return nil
+}
+
+const totalsSQL = `
+	SELECT s.key, t.value::text, t.writers
+	FROM {schema}.series s CROSS JOIN LATERAL (
+		SELECT sum(value) + sum(carry) AS value, count(*) FILTER (WHERE writer <> $5) AS writers
+		FROM {schema}.counters WHERE series = s.id HAVING count(*) > 0
+	) t
+	WHERE ` + pageSQL + `
+	ORDER BY substring(s.key, 1, 1024), s.key LIMIT $4`
+
+// Totals implements snapshot.Reader. Sums wrap around, as an int64 does.
+func (r *Reader) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, error) {
+	return r.totals(ctx, q, totalsSQL, append(page(q), base)...)
+}
+
+func (r *Reader) totals(ctx context.Context, q snapshot.Query, sql string, args ...any) ([]snapshot.Total, error) {
+	rows, err := r.pool.Query(ctx, r.q.text(sql), args...)
+	if err != nil {
+		return nil, partial(ctx, q.After, err)
+	}
+	defer rows.Close()
+	var totals []snapshot.Total
+	last := q.After
+	for rows.Next() {
+		var text []byte
+		var value string
+		var t snapshot.Total
+		if err := rows.Scan(&text, &value, &t.Writers); err != nil {
+			return totals, partial(ctx, last, err)
+		}
+		if t.Key, err = parseKey(text); err != nil {
+			return totals, explain("read totals", err)
+		}
+		sum, ok := new(big.Int).SetString(value, 10)
+		if !ok {
+			return totals, explain("read totals", fmt.Errorf("%w: total %q", ErrMalformed, value))
+		}
+		t.Value = wrap(sum)
+		totals, last = append(totals, t), string(text)
+	}
+	return totals, partial(ctx, last, rows.Err())
+}
+
+// wrap returns the low 64 bits of n.
+func wrap(n *big.Int) int64 {
+	low := new(big.Int).And(n, new(big.Int).SetUint64(1<<64-1)) // two's complement, also of a negative n
+	return int64(low.Uint64())
+}
+
+func parseKey(text []byte) (snapshot.Key, error) {
+	key, err := snapshot.ParseKey(string(text))
+	if err != nil {
+		return snapshot.Key{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return key, nil
+}
+
+// partial says that an answer breaks off after a series: if err is that ctx has
+// ended or the server has gone, what came before still holds.
+func partial(ctx context.Context, after string, err error) error {
+	if err == nil {
+		return nil
+	}
+	explained := explain("read", err)
+	if ctx.Err() == nil && !errors.Is(explained, ErrUnavailable) {
+		return explained
+	}
+	missing := "all series"
+	if after != "" {
+		missing = fmt.Sprintf("series after %s", after)
+	}
+	return &snapshot.PartialError{Missing: []string{missing}, Err: explained}
+}
+
+const cachedSQL = `
+	SELECT s.key, t.value::text, t.writers
+	FROM {schema}.series s JOIN {schema}.cached_totals t ON t.series = s.id
+	WHERE ` + pageSQL + `
+	ORDER BY substring(s.key, 1, 1024), s.key LIMIT $4`
+
+// CachedTotals returns totals as RefreshTotals has added them up, and how old they
+// are at most: negative if that has never been called. Series that are newer than
+// that are missing. It costs the same however many writers there are.
+func (r *Reader) CachedTotals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, time.Duration, error) {
+	// Asked for first, the age is that of these totals or of older ones.
+	var age *time.Duration
+	err := r.pool.QueryRow(ctx, r.q.text(`SELECT clock_timestamp() - nullif(at, '-infinity') FROM {schema}.cached`)).Scan(&age)
+	if err != nil {
+		return nil, 0, partial(ctx, q.After, err)
+	}
+	if age == nil {
+		return nil, -1, nil
+	}
+	asked := time.Now()
+	totals, err := r.totals(ctx, q, cachedSQL, page(q)...)
+	return totals, *age + time.Since(asked), err
+}
+
+const uniquesSQLPage = `
+	SELECT s.id, s.key, u.hash, u.seed, u.sketch
+	FROM (
+		SELECT s.id, s.key FROM {schema}.series s
+		WHERE ` + pageSQL + ` AND EXISTS (SELECT FROM {schema}.uniques WHERE series = s.id)
+		ORDER BY substring(s.key, 1, 1024), s.key LIMIT $4
+	) s JOIN {schema}.uniques u ON u.series = s.id
+	ORDER BY s.key, u.hash, u.seed`
+
+// Uniques implements snapshot.Reader. A series whose writers hash in different
+// ways comes once for each, and counts once for the Limit.
+func (r *Reader) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
+	rows, err := r.pool.Query(ctx, r.q.text(uniquesSQLPage), page(q)...)
+	if err != nil {
+		return nil, partial(ctx, q.After, err)
+	}
+	unions, readErr := collectUnions(rows)
+	if n := len(unions); readErr != nil && n > 0 { // more rows of the last may be missing
+		for id := unions[n-1].series; len(unions) > 0 && unions[len(unions)-1].series == id; {
+			unions = unions[:len(unions)-1]
+		}
+	}
+	totals := make([]snapshot.UniquesTotal, 0, len(unions))
+	last := q.After
+	for _, u := range unions {
+		key, err := parseKey(u.key)
+		if err != nil {
+			return totals, explain("read uniques", err)
+		}
+		totals, last = append(totals, snapshot.UniquesTotal{Key: key, Scheme: u.scheme, Sketch: u.sketch}), string(u.key)
+	}
+	return totals, partial(ctx, last, readErr)
+}
+
+// A Bucket is what all writers have added to a series in the resolution that
+// begins at Start.
+type Bucket struct {
+	Start time.Time
+	Count int64
+}
+
+// Window returns the buckets of one series at one resolution that begin at from
+// or later and before to, oldest first. Idle ones are left out.
+//
+// Writers place their counts by their own wall clocks, and what one added
+// between its last snapshot and its end is missing.
+func (r *Reader) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]Bucket, error) {
+	rows, err := r.pool.Query(ctx, r.q.text(`
+		SELECT b.start, sum(b.count)::bigint
+		FROM {schema}.series s JOIN {schema}.buckets b ON b.series = s.id
+		WHERE substring(s.key, 1, 1024) = substring($1::bytea, 1, 1024) AND s.key = $1
+		AND b.resolution = $2 AND b.start >= $3 AND b.start < $4
+		GROUP BY b.start ORDER BY b.start`), []byte(key.String()), resolution, from, to)
+	if err != nil {
+		return nil, explain("read window", err)
+	}
+	buckets, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Bucket])
+	return buckets, explain("read window", err)
+}

@@ -1,0 +1,110 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"github.com/hotcount/hotcount/window"
+)
+
+// A Window is what was added to one series over the last while, in buckets of
+// one or more resolutions. Rows that start before the snapshot's Started are
+// those of earlier writers, which this one has taken over: within one directory
+// the newest window of a series is the whole one, but a store that adds writers
+// up leaves such rows out.
+type Window struct {
+	Key  Key
+	Rows []window.Row
+}
+
+// A UniquesWindow is the same for distinct elements: a sketch for each bucket.
+// A union may count an element twice, so a store takes all of its rows.
+type UniquesWindow struct {
+	Key  Key
+	Rows []window.UniquesRow
+}
+
+// AppendWindow appends the rows of w to s.Windows, reusing the memory of rows
+// that were there before Reset.
+func (s *Snapshot) AppendWindow(k Key, w interface {
+	AppendRows([]window.Row) []window.Row
+}) {
+	var rows []window.Row
+	if n := len(s.Windows); n < cap(s.Windows) {
+		rows = s.Windows[:n+1][n].Rows[:0]
+	}
+	s.Windows = append(s.Windows, Window{Key: k, Rows: w.AppendRows(rows)})
+}
+
+// The least bytes that a row takes, which bounds what a decoder reserves.
+const (
+	leastWindowRow  = 4             // four numbers
+	leastUniquesRow = 2 + 1 + 8 + 1 // two numbers, a scheme, a length
+)
+
+func (e *encoder) addWindow(b []byte, w *Window) ([]byte, error) {
+	b, err := e.addKey(b, w.Key)
+	if err == nil {
+		err = room(b, len(w.Rows)*4*binary.MaxVarintLen64)
+	}
+	if err != nil {
+		return b, err
+	}
+	b = binary.AppendUvarint(b, uint64(len(w.Rows)))
+	var start int64
+	for _, r := range w.Rows {
+		b = binary.AppendUvarint(b, uint64(r.Resolution))
+		b = binary.AppendVarint(b, r.Start-start)
+		b = binary.AppendUvarint(b, uint64(r.Width))
+		b = binary.AppendVarint(b, r.Count)
+		start = r.Start
+	}
+	return b, nil
+}
+
+func takeWindow(c *cursor) Window {
+	w := Window{Key: c.key()}
+	w.Key.packed = strings.Clone(w.Key.packed)
+	w.Rows = make([]window.Row, c.length(leastWindowRow))
+	var start int64
+	for i := range w.Rows {
+		resolution := time.Duration(c.uvarint())
+		start += c.varint()
+		w.Rows[i] = window.Row{Resolution: resolution, Start: start, Width: time.Duration(c.uvarint()), Count: c.varint()}
+	}
+	return w
+}
+
+func (e *encoder) addUniquesWindow(b []byte, w *UniquesWindow) ([]byte, error) {
+	b, err := e.addKey(b, w.Key)
+	if err != nil {
+		return b, err
+	}
+	b = binary.AppendUvarint(b, uint64(len(w.Rows)))
+	var start int64
+	for _, r := range w.Rows {
+		if err := room(b, len(r.Sketch)); err != nil {
+			return b, err
+		}
+		b = binary.AppendVarint(b, r.Start-start)
+		b = binary.AppendUvarint(b, uint64(r.Width))
+		b = addScheme(b, r.Scheme)
+		b = binary.AppendUvarint(b, uint64(len(r.Sketch)))
+		b = append(b, r.Sketch...)
+		start = r.Start
+	}
+	return b, nil
+}
+
+func takeUniquesWindow(c *cursor) UniquesWindow {
+	w := UniquesWindow{Key: c.key()}
+	w.Key.packed = strings.Clone(w.Key.packed)
+	w.Rows = make([]window.UniquesRow, c.length(leastUniquesRow))
+	var start int64
+	for i := range w.Rows {
+		start += c.varint()
+		w.Rows[i] = window.UniquesRow{Start: start, Width: time.Duration(c.uvarint()), Scheme: c.scheme(), Sketch: []byte(c.value())}
+	}
+	return w
+}
