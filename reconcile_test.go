@@ -100,7 +100,7 @@ func rowsLessAdjustments(s *snapshot.Snapshot, booked map[string]int64) map[stri
 func TestSnapshotsHoldAdjustmentsWhole(t *testing.T) {
 	e := newEngine(t, Options{})
 	k := e.Counter("jobs_total").Key()
-	const adjusters, times = 4, 500
+	const adjusters, times = 4, 100
 	var wg sync.WaitGroup
 	for range adjusters {
 		wg.Go(func() {
