@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // However many goroutines create at once: a family has exactly as many series
@@ -113,4 +115,22 @@ func TestUniquesOverflowCountsTheRest(t *testing.T) {
 	assert.Same(t, v.With("b"), v.With("c"))
 	assert.EqualValues(t, 2, v.With("d").Estimate().Count)
 	assert.EqualValues(t, 1, v.With("a").Estimate().Count)
+}
+
+func TestKeysOfTheEngine(t *testing.T) {
+	e := newEngine(t, Options{Limits: Limits{FamilySeries: 1}})
+	v := e.CounterVec("views_total", "post")
+	for _, c := range []*Counter{v.With("a"), e.Counter("jobs_total")} {
+		assert.False(t, IsOverflow(c.Key()))
+		assert.False(t, IsHealth(c.Key()))
+	}
+	assert.True(t, IsOverflow(v.With("b").Key()))
+	assert.False(t, IsHealth(v.With("b").Key()))
+	assert.False(t, IsOverflow(snapshot.Key{}))
+	assert.False(t, IsHealth(snapshot.Key{}))
+	var s snapshot.Snapshot
+	e.Snapshot(&s)
+	for _, g := range s.Gauges {
+		assert.True(t, IsHealth(g.Key), g.Key)
+	}
 }

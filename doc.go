@@ -44,6 +44,8 @@
 //   - [Batch] collects increments and applies them together or not at all,
 //     beside a database transaction.
 //   - [Once] counts each event id at most once, against retries.
+//   - [Engine.Reconcile] compares the counts with a source of truth, and
+//     [Engine.Adjust] books the difference where all can see it.
 //   - Package stripe has the counter alone, without names; package hll the
 //     sketch.
 //   - An atomic.Int64 is the better choice for a few counters that need neither
@@ -61,6 +63,7 @@
 //	hotcount_series_created_total             counter
 //	hotcount_series_evicted_total             counter
 //	hotcount_overflow_lookups_total{metric}   counter  look-ups that got an overflow series; left out if 0
+//	hotcount_adjustments{series}              counter  what Adjust has booked; left out if nothing
 //	hotcount_snapshots_total                  counter
 //	hotcount_sweep_seconds                    gauge    time to visit every series for this snapshot
 //	hotcount_busiest_adds_per_second          gauge    rise of the busiest series; compare with stripe.Ceiling

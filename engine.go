@@ -102,8 +102,9 @@ type Engine struct {
 	windows  windows
 	warnings warnings
 
-	mu    sync.Mutex // held by Snapshot and Acknowledge
-	sweep sweep
+	mu          sync.Mutex // held by Snapshot, Acknowledge and Adjust
+	sweep       sweep
+	adjustments adjustments
 }
 
 type shard = index.Shard[series]

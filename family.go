@@ -16,6 +16,16 @@ import (
 // no caller's series can be taken for one.
 const overflowLabel = "hotcount_overflow"
 
+// IsOverflow reports whether k is the overflow series of a full family, which
+// has the one label hotcount_overflow="true"; see Limits.
+func IsOverflow(k snapshot.Key) bool {
+	return k.Desc() != nil && slices.Equal(k.Desc().Labels(), []string{overflowLabel})
+}
+
+// IsHealth reports whether k is one of the engine's own series, which the package
+// comment lists and whose names begin with hotcount_.
+func IsHealth(k snapshot.Key) bool { return strings.HasPrefix(k.Name(), reservedPrefix) }
+
 // reservedPrefix begins the names of the engine's own health series.
 const reservedPrefix = "hotcount_"
 
@@ -196,25 +206,35 @@ func (f *family) overflowSeries() *series {
 // isOverflow reports whether f holds only an overflow series.
 func (f *family) isOverflow() bool { return f.limit == 0 }
 
-// family returns the family with this name, kind and set of label names,
-// making it on first use. names may be in any order. It panics if the name was
-// used with another kind or other labels.
+// family is openFamily for names that the program itself chose: it panics if
+// there is no such family.
 func (e *Engine) family(k kind, name string, names []string) *family {
+	f, err := e.openFamily(k, name, names)
+	if err != nil {
+		panic("hotcount: " + err.Error())
+	}
+	return f
+}
+
+// openFamily returns the family with this name, kind and set of label names,
+// making it on first use. names may be in any order. The error, which leaves
+// out the package, says that the name was used with another kind or other
+// labels, or that a name is reserved or invalid.
+func (e *Engine) openFamily(k kind, name string, names []string) (*family, error) {
 	if f := e.findFamily(name); f != nil {
-		f.check(k, names)
-		return f
+		return f, f.mismatch(k, names)
 	}
 	if strings.HasPrefix(name, reservedPrefix) {
-		panic(fmt.Sprintf("hotcount: metric name %q: the prefix %s is reserved for the engine's own series", name, reservedPrefix))
+		return nil, fmt.Errorf("metric name %q: the prefix %s is reserved for the engine's own series", name, reservedPrefix)
 	}
 	sorted := slices.Clone(names)
 	slices.Sort(sorted)
 	if slices.Contains(sorted, overflowLabel) {
-		panic(fmt.Sprintf("hotcount: metric %s: the label %s is reserved", name, overflowLabel))
+		return nil, fmt.Errorf("metric %s: the label %s is reserved", name, overflowLabel)
 	}
 	desc, err := snapshot.NewDesc(name, sorted...)
 	if err != nil {
-		panic("hotcount: " + err.Error())
+		return nil, err
 	}
 
 	h := e.hashName(name)
@@ -222,13 +242,12 @@ func (e *Engine) family(k kind, name string, names []string) *family {
 	shard.Lock()
 	defer shard.Unlock()
 	if f := e.findFamily(name); f != nil {
-		f.check(k, names)
-		return f
+		return f, f.mismatch(k, names)
 	}
 	f := e.newFamily(desc, k, h)
 	f.limit = e.limits.FamilySeries
 	shard.Insert(e.families, f)
-	return f
+	return f, nil
 }
 
 func (e *Engine) newFamily(d *snapshot.Desc, k kind, seed uint64) *family {
@@ -253,8 +272,16 @@ func (e *Engine) findFamily(name string) *family {
 
 // check panics unless the family has this kind and these label names.
 func (f *family) check(k kind, names []string) {
+	if err := f.mismatch(k, names); err != nil {
+		panic("hotcount: " + err.Error())
+	}
+}
+
+// mismatch returns an error unless the family has this kind and these label
+// names, in any order.
+func (f *family) mismatch(k kind, names []string) error {
 	if f.kind != k {
-		panic(fmt.Sprintf("hotcount: %s is a %s, not a %s", f.desc.Name(), f.kind, k))
+		return fmt.Errorf("%s is a %s, not a %s", f.desc.Name(), f.kind, k)
 	}
 	if len(names) == len(f.desc.Labels()) {
 		known := 0
@@ -264,8 +291,8 @@ func (f *family) check(k kind, names []string) {
 			}
 		}
 		if known == len(names) {
-			return
+			return nil
 		}
 	}
-	panic(fmt.Sprintf("hotcount: %s has labels %q, not %q", f.desc.Name(), f.desc.Labels(), names))
+	return fmt.Errorf("%s has labels %q, not %q", f.desc.Name(), f.desc.Labels(), names)
 }

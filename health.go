@@ -28,6 +28,7 @@ type healthKeys struct {
 	sweep, rate, skew, sum      snapshot.Key
 
 	refused               *snapshot.Desc // by metric
+	adjusted              *snapshot.Desc // by series
 	writes, failures, lag *snapshot.Desc // by sink
 
 	windows, ticks, missed, jumps, tickLag, busy snapshot.Key // of the sampler
@@ -51,6 +52,7 @@ func newHealthKeys() healthKeys {
 		skew:      healthDesc("busiest_skew_ratio").Key(),
 		sum:       healthDesc("busiest_sum_seconds").Key(),
 		refused:   healthDesc("overflow_lookups_total", "metric"),
+		adjusted:  healthDesc("adjustments", "series"),
 		writes:    healthDesc("sink_writes_total", "sink"),
 		failures:  healthDesc("sink_failures_total", "sink"),
 		lag:       healthDesc("export_lag_seconds", "sink"),
@@ -84,6 +86,7 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 			e.healthCounter(s, k.refused.Key(f.desc.Name()), n)
 		}
 	}
+	s.Counters = append(s.Counters, e.adjustments.rows...)
 	e.appendSinks(s)
 	e.appendSampler(s)
 	e.appendBusiest(s)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -56,6 +57,13 @@ func (v verb) parseNone(fs *flag.FlagSet, s streams, args []string) error {
 		err = usagef("%q is one argument too many", rest[0])
 	}
 	return err
+}
+
+// writeJSON writes v for programs.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 // isTerminal reports whether somebody is likely to watch what is written to w.

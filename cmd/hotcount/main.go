@@ -1,4 +1,5 @@
-// Command hotcount counts access logs and shows what package hotcount does.
+// Command hotcount counts access logs, shows what package hotcount does, and looks
+// after what it has kept.
 //
 // Usage:
 //
@@ -52,7 +53,12 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"demo", "", "run a small web service that counts with hotcount, under load", demoVerb},
+		{"export", "DIR [SINK]", "send what a directory of snapshots holds to a store", exportVerb},
+		{"inspect", "FILE|DIR [FILE]", "show what snapshots hold, or what differs between two", inspectVerb},
+		{"reconcile", "DIR CSV", "compare a directory's totals with a source of truth", reconcileVerb},
 		{"replay", "FILE…", "count access logs; - is standard input", replayVerb},
+		{"totals", "[SINK|DIR [PATTERN]]", "print totals over all runs and writers", totalsVerb},
+		{"verify", "DIR", "say whether snapshots are whole and what a start would do", verifyVerb},
 		{"version", "", "print the version of this program", versionVerb},
 	}
 }
@@ -94,9 +100,9 @@ func (v verb) status(s streams, err error) int {
 }
 
 func writeUsage(w io.Writer) {
-	fmt.Fprint(w, "hotcount counts access logs and shows what package hotcount does.\n\nUsage:\n\n")
+	fmt.Fprint(w, "hotcount counts access logs, shows what package hotcount does, and looks after\nwhat it has kept.\n\nUsage:\n\n")
 	for _, v := range verbs() {
-		fmt.Fprintf(w, "  hotcount %-14s  %s\n", v.name+" "+v.args, v.summary)
+		fmt.Fprintf(w, "  hotcount %-28s  %s\n", v.name+" "+v.args, v.summary)
 	}
 	fmt.Fprint(w, "\n\"hotcount VERB -h\" lists the flags of a verb.\n")
 }

@@ -18,9 +18,6 @@ func Limits(n int64) hotcount.Limits {
 	return hotcount.Limits{FamilySeries: n, Series: n * int64(len(families)+2)} // and two of uniques
 }
 
-// overflowLabel is the one label of an engine's overflow series.
-const overflowLabel = "hotcount_overflow"
-
 // Counts is what was counted of a log, read back.
 type Counts struct {
 	series   map[string]map[string]int64 // by family, then by label value, "" if there is no label
@@ -59,14 +56,14 @@ func collect(rows iter.Seq2[snapshot.Key, int64]) Counts {
 		if !ours {
 			continue
 		}
-		label, value := "", ""
-		for label, value = range key.Labels() {
-		}
-		if label == overflowLabel {
+		if hotcount.IsOverflow(key) {
 			c.overflow[key.Name()] += n
-		} else {
-			series[value] += n
+			continue
 		}
+		value := "" // of the one label, if there is one
+		for _, value = range key.Labels() {
+		}
+		series[value] += n
 	}
 	return c
 }

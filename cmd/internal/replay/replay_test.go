@@ -111,7 +111,7 @@ func randomLog(r *rand.Rand, lines int) string {
 			fmt.Fprintf(&b, "192.0.2.1 - - [17/May/2015:%02d:05:03 +0000] \"-\" 408 -\n", r.IntN(24))
 		default:
 			fmt.Fprintf(&b, "2001:db8::%d - - [%02d/May/2015:%02d:05:03 %+03d30] \"%s /%d%s HTTP/1.1\" %d %d\r\n",
-				r.IntN(50), 1+r.IntN(31), r.IntN(24), r.IntN(24)-12, []string{"GET", "HEAD", "PURGE"}[r.IntN(3)],
+				r.IntN(50), 1+r.IntN(3), r.IntN(24), r.IntN(24)-12, []string{"GET", "HEAD", "PURGE"}[r.IntN(3)],
 				r.IntN(200), strings.Repeat("x", r.IntN(20)), 200+r.IntN(300), r.IntN(1<<20))
 		}
 	}

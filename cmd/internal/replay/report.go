@@ -137,7 +137,7 @@ func byHour(e *hotcount.Engine, hits map[string]int64) []HourHits {
 	hours := make([]HourHits, 0, len(hits))
 	for _, hour := range slices.Sorted(maps.Keys(hits)) {
 		h := HourHits{Hour: hour, Hits: hits[hour]}
-		if u := clients.With(hour); u.Key().Label(overflowLabel) == "" {
+		if u := clients.With(hour); !hotcount.IsOverflow(u.Key()) {
 			h.Clients = u.Estimate().Count
 		}
 		hours = append(hours, h)

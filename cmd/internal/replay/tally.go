@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 
@@ -35,7 +36,7 @@ const (
 
 // A Tally counts lines with an engine.
 type Tally struct {
-	lines, malformed, bytes      *hotcount.Counter
+	lines, malformed, sentBytes  *hotcount.Counter
 	status, method, path, byHour *hotcount.CounterVec
 	clients                      *hotcount.Uniques
 	clientsByHour                *hotcount.UniquesVec
@@ -46,7 +47,7 @@ func NewTally(e *hotcount.Engine) *Tally {
 	return &Tally{
 		lines:     e.Counter(linesTotal),
 		malformed: e.Counter(malformedTotal),
-		bytes:     e.Counter(bytesTotal),
+		sentBytes: e.Counter(bytesTotal),
 		status:    e.CounterVec(statusTotal, "status"),
 		method:    e.CounterVec(methodTotal, "method"),
 		path:      e.CounterVec(pathTotal, "path"),
@@ -70,18 +71,25 @@ func (t *Tally) worker() *tallyWorker {
 
 // A tallyWorker counts lines for one goroutine. It keeps the handles of the
 // counters that it uses, as any caller on a hot path should, and adds up what
-// goes to the same counter several times in a row. What it holds back reaches
-// the engine with flush, at the end of a batch.
+// goes to the same counter in a batch. What it holds back reaches the engine
+// with flush, at the end of the batch. Lines that follow each other often have
+// the same method, hour and client, so these are compared before they are looked
+// up or hashed.
 type tallyWorker struct {
 	*Tally
+	holder
 	seen, bad, sent int64 // lines, malformed ones and bytes, not yet counted
 
-	statuses           [1000]*hotcount.Counter
-	methods, paths     handles
-	hour               int64 // of hourRun and hourClients, since 1970
-	hourClients        *hotcount.Uniques
-	statusRun, hourRun streak
-	methodRun          streak
+	statuses       [1 + 1000]*held // by status, after that of lines without one
+	methods, paths handles
+
+	method     []byte // of methodHits
+	methodHits *held  // nil before the first line
+
+	hour        int64 // of hourHits and hourClients, since 1970
+	hourHits    *held // nil before the first line
+	hourClients *hotcount.Uniques
+	client      []byte // the last one that hourClients has counted
 }
 
 func (w *tallyWorker) malformed() {
@@ -92,63 +100,50 @@ func (w *tallyWorker) malformed() {
 func (w *tallyWorker) line(r *accesslog.Record) {
 	w.seen++
 	w.sent += r.Size
-	w.statusRun.inc(w.statusCount(r.Status))
-	w.methodRun.inc(w.methods.get(methodOf(r)))
-	w.paths.get(pathOf(r)).Inc()
-	// A log goes through the hours one by one, or nearly.
-	if hour := hourOf(r); w.hourRun.c == nil || w.hour != hour {
-		w.hour = hour
-		w.hourRun.inc(w.byHour.With(formatHour(hour)))
-		w.hourClients = w.clientsByHour.With(formatHour(hour))
-	} else {
-		w.hourRun.n++
+	w.inc(w.statusHits(r.Status))
+	if method := methodOf(r); w.methodHits == nil || !bytes.Equal(w.method, method) {
+		w.method = append(w.method[:0], method...)
+		w.methodHits = w.methods.get(method)
 	}
-	client := w.clients.Sketch().Hash(r.Client) // once for both
-	w.clients.AddHash(client)
-	w.hourClients.AddHash(client)
+	w.inc(w.methodHits)
+	w.inc(w.paths.get(pathOf(r)))
+	hour := hourOf(r)
+	sameHour := w.hourHits != nil && w.hour == hour
+	if !sameHour {
+		w.enterHour(hour)
+	}
+	w.inc(w.hourHits)
+	if !sameHour || !bytes.Equal(w.client, r.Client) {
+		w.client = append(w.client[:0], r.Client...)
+		client := w.clients.Sketch().Hash(r.Client) // once for both
+		w.clients.AddHash(client)
+		w.hourClients.AddHash(client)
+	}
+}
+
+// enterHour takes the handles of another hour. A log goes through the hours one
+// by one, or nearly. What is held back of the one before stays pending.
+func (w *tallyWorker) enterHour(hour int64) {
+	label := formatHour(hour)
+	w.hour = hour
+	w.hourHits = &held{c: w.byHour.With(label)}
+	w.hourClients = w.clientsByHour.With(label)
 }
 
 func (w *tallyWorker) flush() {
 	w.lines.Add(w.seen)
 	w.Tally.malformed.Add(w.bad)
-	w.bytes.Add(w.sent)
+	w.sentBytes.Add(w.sent)
 	w.seen, w.bad, w.sent = 0, 0, 0
-	w.statusRun.flush()
-	w.methodRun.flush()
-	w.hourRun.flush()
+	w.holder.flush()
 }
 
-func (w *tallyWorker) statusCount(status int) *hotcount.Counter {
-	if status == accesslog.NoStatus {
-		return w.status.With(none)
+func (w *tallyWorker) statusHits(status int) *held {
+	h := &w.statuses[status-accesslog.NoStatus]
+	if *h == nil {
+		*h = &held{c: w.status.With(formatStatus(status))}
 	}
-	c := w.statuses[status]
-	if c == nil {
-		c = w.status.With(formatStatus(status))
-		w.statuses[status] = c
-	}
-	return c
-}
-
-// A streak is increments of one counter that are not made yet.
-type streak struct {
-	c *hotcount.Counter
-	n int64
-}
-
-func (s *streak) inc(c *hotcount.Counter) {
-	if s.c != c {
-		s.flush()
-		s.c = c
-	}
-	s.n++
-}
-
-func (s *streak) flush() {
-	if s.n > 0 {
-		s.c.Add(s.n)
-		s.n = 0
-	}
+	return *h
 }
 
 func methodOf(r *accesslog.Record) []byte {

@@ -1,0 +1,91 @@
+package sinks
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/hotcount/hotcount/cmd/internal/lifetime"
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/filesink"
+)
+
+const dirScheme = "file:"
+
+func openDir(_ context.Context, address string) (Sink, error) {
+	return filesink.Open(filesink.Options{Dir: dirOf(address)})
+}
+
+// dirOf returns the directory of file:DIR and, since people will write it,
+// file://DIR.
+func dirOf(address string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(address, dirScheme), "//")
+}
+
+// readDir takes no lock, so that a directory in use can be read.
+func readDir(_ context.Context, address string) (Reader, error) {
+	return &dirReader{dir: dirOf(address)}, nil
+}
+
+// A dirReader reads a directory anew for each answer, save for the pages that
+// follow a first one.
+type dirReader struct {
+	dir string
+
+	mu     sync.Mutex
+	totals *lifetime.Totals
+}
+
+func (r *dirReader) load(q snapshot.Query) (*lifetime.Totals, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.totals == nil || q.After == "" {
+		t, err := lifetime.Load(r.dir)
+		if err != nil {
+			return nil, err
+		}
+		r.totals = t
+	}
+	return r.totals, nil
+}
+
+func (r *dirReader) Totals(_ context.Context, q snapshot.Query) ([]snapshot.Total, error) {
+	t, err := r.load(q)
+	if err != nil {
+		return nil, err
+	}
+	var page []snapshot.Total
+	for _, c := range t.Counters {
+		if len(page) < limitOf(q) && selected(q, c.Text) {
+			page = append(page, snapshot.Total{Key: c.Key, Value: c.Value, Writers: c.Writers})
+		}
+	}
+	return page, nil
+}
+
+func (r *dirReader) Uniques(_ context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
+	t, err := r.load(q)
+	if err != nil {
+		return nil, err
+	}
+	var page []snapshot.UniquesTotal
+	for _, u := range t.Uniques {
+		if len(page) < limitOf(q) && selected(q, u.Text) {
+			page = append(page, snapshot.UniquesTotal{Key: u.Key, Sketch: u.Sketch})
+		}
+	}
+	return page, nil
+}
+
+func (r *dirReader) Close() error { return nil }
+
+func limitOf(q snapshot.Query) int {
+	if q.Limit == 0 {
+		return snapshot.DefaultLimit
+	}
+	return q.Limit
+}
+
+func selected(q snapshot.Query, text string) bool {
+	return strings.HasPrefix(text, q.Prefix) && text > q.After
+}

@@ -1,0 +1,119 @@
+// Package sinks opens the stores that the command sends snapshots to and reads
+// totals from, by address.
+//
+// A kind of store is one line in schemes. Each gets the whole address, password
+// included; what this package shows of an address has none.
+package sinks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// ErrAddress is wrapped by the errors of Parse.
+var ErrAddress = errors.New("no such kind of sink")
+
+// A Sink takes snapshots until it is closed.
+type Sink interface {
+	snapshot.Sink
+	io.Closer
+}
+
+// A Reader gives totals until it is closed.
+type Reader interface {
+	snapshot.Reader
+	io.Closer
+}
+
+// A scheme is a kind of store.
+type scheme struct {
+	name   string // what an address begins with, up to the colon
+	form   string // of an address, for people
+	sink   func(ctx context.Context, address string) (Sink, error)
+	reader func(ctx context.Context, address string) (Reader, error)
+}
+
+func schemes() []scheme {
+	return []scheme{
+		{"file", "file:DIR", openDir, readDir},
+	}
+}
+
+// Forms returns the forms of addresses that there are.
+func Forms() string {
+	var forms []string
+	for _, s := range schemes() {
+		forms = append(forms, s.form)
+	}
+	return strings.Join(forms, ", ")
+}
+
+// A Target is a store that is not open yet.
+type Target struct {
+	address string
+	scheme  scheme
+}
+
+// Parse reads an address.
+func Parse(address string) (Target, error) {
+	name, _, ok := strings.Cut(address, ":")
+	for _, s := range schemes() {
+		if ok && s.name == name {
+			return Target{address, s}, nil
+		}
+	}
+	if !ok { // it may be anything, so it is not shown
+		return Target{}, fmt.Errorf("%w: the address has no scheme; known are %s", ErrAddress, Forms())
+	}
+	return Target{}, fmt.Errorf("%w: %q; known are %s", ErrAddress, name, Forms())
+}
+
+// Dir returns the target that is a directory of this machine.
+func Dir(dir string) Target { return Target{dirScheme + dir, scheme{reader: readDir, sink: openDir}} }
+
+// IsAddress reports whether s has the form of an address and not of a plain
+// file name.
+func IsAddress(s string) bool {
+	_, err := Parse(s)
+	return err == nil || strings.Contains(s, "://")
+}
+
+// String returns the address without its secrets.
+func (t Target) String() string { return hide(t.address, secrets(t.address)) }
+
+// Sink opens the store for snapshots. No error says a secret.
+func (t Target) Sink(ctx context.Context) (Sink, error) {
+	s, err := t.scheme.sink(ctx, t.address)
+	return s, t.Clean(err)
+}
+
+// Reader opens the store for reading. No error says a secret.
+func (t Target) Reader(ctx context.Context) (Reader, error) {
+	r, err := t.scheme.reader(ctx, t.address)
+	return r, t.Clean(err)
+}
+
+// Clean returns err without the secrets of t in its text. Drivers like to quote
+// the address that they were given.
+func (t Target) Clean(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := hide(err.Error(), secrets(t.address)); text != err.Error() {
+		return cleanError{text, err}
+	}
+	return err
+}
+
+type cleanError struct {
+	text string
+	err  error
+}
+
+func (e cleanError) Error() string { return e.text }
+func (e cleanError) Unwrap() error { return e.err }
