@@ -75,5 +75,5 @@
 //
 // A flush is one transaction, so PgBouncer may pool transactions, if it knows
 // prepared statements (max_prepared_statements, since 1.21) or the pool is
-// configured without (pgx.QueryExecModeExec).
+// configured without (pgx.QueryExecModeCacheDescribe).
 package pgsink

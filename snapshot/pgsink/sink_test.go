@@ -177,6 +177,25 @@ func TestManyWritersAtOnce(t *testing.T) {
 	assert.EqualValues(t, writers*(series/3+series*2/3+series), sum)
 }
 
+// Poolers that know no prepared statements need another mode.
+func TestQueryModes(t *testing.T) {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec} {
+		t.Run(mode.String(), func(t *testing.T) {
+			p := *newPlace(t)
+			p.pool = p.connect(func(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = mode })
+			k, e := p.sink(Options{}), newEngine()
+			e.add(key(t, "hits_total", "a"), 1)
+			e.see(key(t, "visitors", "a"), "somebody")
+			write(t, k, e.snapshot())
+			require.NoError(t, k.RefreshTotals(t.Context(), 0))
+			p.expire()
+			require.Equal(t, 1, p.rollUp(k))
+			assert.Len(t, p.totals(), 1)
+			assert.Len(t, p.uniques(), 1)
+		})
+	}
+}
+
 // A turnConn counts how often an answer is waited for.
 type turnConn struct {
 	net.Conn
