@@ -100,26 +100,23 @@ func (q queries) addRegisters(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	have, err := q.registersType(ctx, tx)
-	if err != nil || have != "" {
+	if _, column, err := q.shape(ctx, tx); err != nil || column != "" {
 		return err
 	}
 	_, err = tx.Exec(ctx, strings.ReplaceAll(q.text(hllSQL), "{hll}", extension))
 	return err
 }
 
-// registersType returns the type of the column for the extension hll, as SQL
-// names it, or "" if there is no such column.
-func (q queries) registersType(ctx context.Context, tx pgx.Tx) (string, error) {
-	var column string
-	err := tx.QueryRow(ctx, `
-		SELECT quote_ident(n.nspname) || '.' || quote_ident(t.typname)
-		FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace
-		WHERE a.attrelid = ($1 || '.uniques')::regclass AND a.attname = 'registers' AND NOT a.attisdropped`, q.schema).Scan(&column)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", nil
-	}
-	return column, err
+// shape returns the version of the tables, and the type of the column for the
+// extension hll, as SQL names it, or "" if there is no such column.
+func (q queries) shape(ctx context.Context, tx pgx.Tx) (have int, column string, err error) {
+	err = tx.QueryRow(ctx, q.text(`
+		SELECT version, coalesce((
+			SELECT quote_ident(n.nspname) || '.' || quote_ident(t.typname)
+			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid JOIN pg_namespace n ON n.oid = t.typnamespace
+			WHERE a.attrelid = ($1 || '.uniques')::regclass AND a.attname = 'registers' AND NOT a.attisdropped), '')
+		FROM {schema}.meta`), q.schema).Scan(&have, &column)
+	return have, column, err
 }
 
 // Grants returns the SQL statements that give a role what a Sink needs, and

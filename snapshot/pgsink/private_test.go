@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -71,20 +70,20 @@ func command(t testing.TB, name string, args ...string) *exec.Cmd {
 	cmd.Dir = "/"
 	if os.Getuid() == 0 {
 		uid, gid := postgresUser(t)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
+		runAs(cmd, uid, gid)
 	}
 	return cmd
 }
 
-func postgresUser(t testing.TB) (uid, gid uint32) {
+func postgresUser(t testing.TB) (uid, gid int) {
 	t.Helper()
 	u, err := user.Lookup("postgres")
 	require.NoError(t, err)
-	uid64, err := strconv.ParseUint(u.Uid, 10, 32)
+	uid, err = strconv.Atoi(u.Uid)
 	require.NoError(t, err)
-	gid64, err := strconv.ParseUint(u.Gid, 10, 32)
+	gid, err = strconv.Atoi(u.Gid)
 	require.NoError(t, err)
-	return uint32(uid64), uint32(gid64)
+	return uid, gid
 }
 
 // init makes the data directory, in which every role but postgres has to know
@@ -99,7 +98,7 @@ func (s *server) init(t testing.TB) {
 	if os.Getuid() == 0 {
 		uid, gid := postgresUser(t)
 		require.NoError(t, os.Chmod(root, 0o711))
-		require.NoError(t, os.Chown(s.dir, int(uid), int(gid)))
+		require.NoError(t, os.Chown(s.dir, uid, gid))
 	}
 	out, err := command(t, initdb, "--no-sync", "--auth", "trust", "--username", "postgres", "--pgdata", s.dir).CombinedOutput()
 	require.NoError(t, err, "%s", out)

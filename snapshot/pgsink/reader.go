@@ -31,20 +31,21 @@ func NewReader(pool *pgxpool.Pool, schema string) (*Reader, error) {
 	return &Reader{pool, newQueries(schema)}, nil
 }
 
-// pageSQL is the range of series of a page: $1 and $2 bound the text form, $3 is
-// the one that it comes after, $4 the number. Keys are indexed by their first
-// KiB.
+// pageSQL is the range of series of a page: text forms from $1 on and before $2,
+// after $3. The index has their first KiB.
 const pageSQL = `
 	substring(s.key, 1, 1024) >= substring(greatest($1::bytea, $3::bytea), 1, 1024)
-	AND s.key >= $1 AND ($2::bytea IS NULL OR s.key < $2) AND s.key > $3`
+	AND substring(s.key, 1, 1024) <= substring($2::bytea, 1, 1024)
+	AND s.key >= $1 AND s.key < $2 AND s.key > $3`
 
-// page returns the arguments of pageSQL.
+// page returns the arguments of pageSQL, and for $4 the number of series. The
+// mode makes the server plan for them: a plan for any range reads all series.
 func page(q snapshot.Query) []any {
-	return []any{[]byte(q.Prefix), afterPrefix(q.Prefix), []byte(q.After), cmp.Or(q.Limit, snapshot.DefaultLimit)}
+	return []any{pgx.QueryExecModeCacheDescribe, []byte(q.Prefix), afterPrefix(q.Prefix), []byte(q.After), cmp.Or(q.Limit, snapshot.DefaultLimit)}
 }
 
-// afterPrefix returns the least string after all that begin with prefix, nil if
-// there is none.
+// afterPrefix returns the least string after all that begin with prefix, or one
+// after all series, which begin with ASCII.
 func afterPrefix(prefix string) []byte {
 	b := []byte(prefix)
 	for i := len(b) - 1; i >= 0; i-- {
@@ -53,7 +54,7 @@ func afterPrefix(prefix string) []byte {
 			return b[:i+1]
 		}
 	}
-	return nil
+	return []byte{0xff}
 }
 
 const totalsSQL = `

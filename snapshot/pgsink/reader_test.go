@@ -92,7 +92,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestAfterPrefix(t *testing.T) {
-	for prefix, want := range map[string]string{"": "", "a": "b", "a\xff": "b", "a\xff\xff": "b", "\xff": "", "az": "a{"} {
+	for prefix, want := range map[string]string{"": "\xff", "a": "b", "a\xff": "b", "a\xff\xff": "b", "\xff": "\xff", "az": "a{"} {
 		assert.Equal(t, want, string(afterPrefix(prefix)), "%q", prefix)
 	}
 }

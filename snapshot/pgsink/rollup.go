@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	// rollUpWriters is how many dead writers go into one transaction.
+	// rollUpWriters is how many dead writers go into one transaction at most,
+	// and rollUpTime how long that may take before there are fewer of them.
 	rollUpWriters = 100
+	rollUpTime    = 500 * time.Millisecond
 
 	// keepTombstones is for how long it is remembered what a dead writer had
 	// flushed. A process that was suspended for longer and then goes on
@@ -26,19 +28,24 @@ const (
 //
 // Each step is one transaction: rows are added to those of the zero writer, and
 // a tombstone is left, or nothing happens. RollUp returns at once if another
-// process is at it.
+// process is at it. When it fails, some writers may be done. Where one writer has
+// so many rows that they cannot be added up in the time that Write is given, call
+// RollUp with more.
 func (k *Sink) RollUp(ctx context.Context) (writers int, err error) {
-	for {
-		n := 0
+	for limit := 1; ; {
+		n, begun := 0, time.Now()
 		err := pgx.BeginTxFunc(ctx, k.o.Pool, readCommitted, func(tx pgx.Tx) (err error) {
-			n, err = k.rollUp(ctx, tx)
+			n, err = k.rollUp(ctx, tx, limit)
 			return err
 		})
 		if err != nil {
 			return writers, explain("roll-up", err)
 		}
-		if writers += n; n < rollUpWriters {
+		if writers += n; n < limit {
 			return writers, nil
+		}
+		if limit = min(2*limit, rollUpWriters); time.Since(begun) > rollUpTime {
+			limit = 1
 		}
 	}
 }
@@ -74,14 +81,14 @@ const (
 var base = [16]byte(snapshot.WriterID{})
 
 // rollUp adds up some dead writers, and returns how many.
-func (k *Sink) rollUp(ctx context.Context, tx pgx.Tx) (int, error) {
+func (k *Sink) rollUp(ctx context.Context, tx pgx.Tx, limit int) (int, error) {
 	if alone, err := k.q.tryLock(ctx, tx, "roll-up"); err != nil || !alone {
 		return 0, err
 	}
 	if err := k.check(ctx, tx); err != nil {
 		return 0, err
 	}
-	rows, err := tx.Query(ctx, k.q.text(expiredWriters), rollUpWriters)
+	rows, err := tx.Query(ctx, k.q.text(expiredWriters), limit)
 	if err != nil {
 		return 0, err
 	}

@@ -242,19 +242,14 @@ func (k *Sink) check(ctx context.Context, tx pgx.Tx) error {
 	if k.checked {
 		return nil
 	}
-	var have int
-	if err := tx.QueryRow(ctx, k.q.text(`SELECT version FROM {schema}.meta`)).Scan(&have); err != nil {
+	have, column, err := k.q.shape(ctx, tx)
+	switch {
+	case err != nil:
 		return err
-	}
-	if have > version {
+	case have > version:
 		return tooNew(have)
-	}
-	if have < version {
+	case have < version:
 		return fmt.Errorf("%w: tables of version %d, want %d: call Migrate", ErrSchema, have, version)
-	}
-	column, err := k.q.registersType(ctx, tx)
-	if err != nil {
-		return err
 	}
 	k.hll, k.checked = column, true
 	return nil

@@ -1,9 +1,11 @@
 package pgsink
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -173,4 +175,77 @@ func TestManyWritersAtOnce(t *testing.T) {
 		sum += n
 	}
 	assert.EqualValues(t, writers*(series/3+series*2/3+series), sum)
+}
+
+// Poolers that know no prepared statements need another mode.
+func TestQueryModes(t *testing.T) {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec} {
+		t.Run(mode.String(), func(t *testing.T) {
+			p := *newPlace(t)
+			p.pool = p.connect(func(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = mode })
+			k, e := p.sink(Options{}), newEngine()
+			e.add(key(t, "hits_total", "a"), 1)
+			e.see(key(t, "visitors", "a"), "somebody")
+			write(t, k, e.snapshot())
+			require.NoError(t, k.RefreshTotals(t.Context(), 0))
+			p.expire()
+			require.Equal(t, 1, p.rollUp(k))
+			assert.Len(t, p.totals(), 1)
+			assert.Len(t, p.uniques(), 1)
+		})
+	}
+}
+
+// A turnConn counts how often an answer is waited for.
+type turnConn struct {
+	net.Conn
+	wrote bool
+	turns *int
+}
+
+func (c *turnConn) Write(b []byte) (int, error) {
+	c.wrote = true
+	return c.Conn.Write(b)
+}
+
+func (c *turnConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && c.wrote {
+		c.wrote = false
+		*c.turns++
+	}
+	return n, err
+}
+
+// A flush takes the same few round trips, however many rows it has.
+func TestRoundTrips(t *testing.T) {
+	p := newPlace(t)
+	turns := 0
+	k := p.sink(Options{Pool: p.connect(func(c *pgxpool.Config) {
+		c.MaxConns = 1
+		c.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return &turnConn{Conn: conn, turns: &turns}, err
+		}
+	})})
+	flush := func(e *engine) int {
+		before := turns
+		write(t, k, e.snapshot())
+		return turns - before
+	}
+	e := newEngine()
+	e.add(key(t, "hits_total", "a"), 1)
+	flush(e) // prepares statements
+	for n := range 10 {
+		e.add(key(t, "hits_total", "a"), 1)
+		require.Equal(t, 4, flush(e), "flush %d: begin, standing, rows, commit", n)
+	}
+	for n := range 3000 {
+		e.add(key(t, "hits_total", fmt.Sprint(n)), 1)
+	}
+	assert.Equal(t, 7, flush(e), "new series: ids, insert, ids")
+	for n := range 3000 {
+		e.add(key(t, "hits_total", fmt.Sprint(n)), 1)
+	}
+	assert.Equal(t, 4, flush(e))
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package pgsink
+
+const raceEnabled = false
