@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,7 +13,7 @@ import (
 // OnceOptions configure a Once. Both fields are needed.
 type OnceOptions struct {
 	// Window is for how long an id is remembered after it was counted. It is
-	// a millisecond at least, and counted in whole ones.
+	// a millisecond at least.
 	Window time.Duration
 
 	// Capacity is how many ids are remembered at a time: size it for the
@@ -35,7 +36,7 @@ type OnceOptions struct {
 // million ids remembered, one in 18 million million adds is wrongly refused.
 type Once struct {
 	c        *Counter
-	window   int64 // milliseconds
+	window   int64 // nanoseconds
 	capacity int64
 	start    time.Time
 	seed     maphash.Seed
@@ -61,7 +62,7 @@ type onceShard struct {
 
 type onceEntry struct {
 	fingerprint uint64
-	counted     int64 // milliseconds after Once.start
+	counted     int64 // nanoseconds after Once.start
 }
 
 // NewOnce returns a Once that adds to c.
@@ -77,7 +78,7 @@ func NewOnce(c *Counter, o OnceOptions) (*Once, error) {
 	}
 	once := &Once{
 		c:        c,
-		window:   o.Window.Milliseconds(),
+		window:   min(int64(o.Window), math.MaxInt64/2), // a sum with it fits
 		capacity: int64(o.Capacity),
 		start:    time.Now(),
 		seed:     maphash.MakeSeed(),
@@ -136,7 +137,7 @@ func (o *Once) remember(f uint64) (seen, remembered bool) {
 	return false, true
 }
 
-func (o *Once) now() int64 { return time.Since(o.start).Milliseconds() }
+func (o *Once) now() int64 { return int64(time.Since(o.start)) }
 
 // expire drops the shard's oldest entry if its window is over, and reports
 // whether it did.

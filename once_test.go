@@ -23,7 +23,7 @@ func newOnce(t *testing.T, window time.Duration, capacity int) (*Once, *Counter)
 }
 
 // While there is room, an id counts if and only if it did not count within the
-// window before, to the millisecond.
+// window before, to the nanosecond.
 func TestOnceIsExactOverTheWindow(t *testing.T) {
 	const window = 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestOnceIsExactOverTheWindow(t *testing.T) {
 		var want int64
 		for range 50_000 {
 			if r.IntN(50) == 0 {
-				time.Sleep(time.Duration(r.Int64N(int64(window/time.Millisecond))) * time.Millisecond / 4)
+				time.Sleep(time.Duration(r.Int64N(int64(window / 4))))
 			}
 			id := strconv.Itoa(r.IntN(300))
 			at, known := last[id]
@@ -46,6 +46,19 @@ func TestOnceIsExactOverTheWindow(t *testing.T) {
 		}
 		assert.Equal(t, want, c.Value())
 		assert.Zero(t, o.Unguarded())
+	})
+}
+
+func TestOnceWindowEndsToTheNanosecond(t *testing.T) {
+	const window = time.Second
+	synctest.Test(t, func(t *testing.T) {
+		o, _ := newOnce(t, window, 1)
+		time.Sleep(999_999) // within a millisecond, where truncation would tell
+		assert.True(t, o.AddOnce("a", 1))
+		time.Sleep(window - 1)
+		assert.False(t, o.AddOnce("a", 1))
+		time.Sleep(1)
+		assert.True(t, o.AddOnce("a", 1))
 	})
 }
 
