@@ -106,9 +106,12 @@ type Engine struct {
 
 type shard = index.Shard[series]
 
-// New starts an engine. With a Dir it restores what earlier runs counted, and
-// returns an error if the directory is in use, or holds files but none that can
-// be read.
+// New starts an engine. With a Dir it restores what earlier runs counted. The
+// error wraps filesink.ErrLocked if the directory is in use, and
+// filesink.ErrUnreadable if counts in it are damaged beyond repair; the directory
+// is then as it was. It wraps hll.ErrOptions if Uniques is invalid.
+//
+// An engine with a Dir, Sinks or windows runs goroutines until Close.
 func New(o Options) (*Engine, error) {
 	for _, given := range []struct {
 		field string
