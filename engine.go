@@ -32,8 +32,10 @@ type Options struct {
 	// Limits bound the number of series.
 	Limits Limits
 
-	// Uniques are the options of the engine's sketches. Label values and
-	// elements that strangers choose call for a Seed; see package hll.
+	// Uniques are the options of the engine's sketches. Elements that
+	// strangers choose call for a Seed; see package hll. Keep it from run to
+	// run: what was counted under another Hash or Seed, or at a lower
+	// Precision, is not in the estimates. Logger is told, and Dir keeps it.
 	Uniques hll.Options
 
 	// Logger gets what goes wrong in the background; the default discards
