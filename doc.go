@@ -77,6 +77,6 @@
 //	hotcount_sampler_clock_jumps_total        counter  steps of the wall clock, and suspends
 //	hotcount_sampler_lag_seconds              gauge    how late the last tick was
 //	hotcount_sampler_busy_seconds             gauge    time spent in ticks so far
-//	hotcount_events_late_total                counter  events that came too late for their bucket
+//	hotcount_events_late_total                counter  events that came too late; these two are left out without Events
 //	hotcount_events_future_total              counter  events ahead of the clock
 package hotcount
