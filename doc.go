@@ -20,7 +20,7 @@
 //	…
 //	recent.Last(time.Hour).Count
 //	…
-//	err = e.Close(ctx) // flushes the last counts
+//	err = e.Close(ctx) // saves the last counts
 //
 // # What an engine promises
 //
@@ -32,7 +32,9 @@
 // one on Close. Rows are absolute, never differences, so that a retry changes
 // nothing. What was exported is counted exactly once; a crash loses at most the
 // increments since the last snapshot that was. After a restart with the same
-// Dir the counts go on.
+// Dir the counts go on. They belong to a name and its label names: a metric that
+// has other labels than in earlier runs begins anew, and what it had counted
+// stays in Totals under the old ones.
 //
 // Series cost memory, and label values may come from strangers. [Limits] bound
 // how many series there are; what finds no room is counted in its family's
@@ -78,6 +80,6 @@
 //	hotcount_sampler_clock_jumps_total        counter  steps of the wall clock, and suspends
 //	hotcount_sampler_lag_seconds              gauge    how late the last tick was
 //	hotcount_sampler_busy_seconds             gauge    time spent in ticks so far
-//	hotcount_events_late_total                counter  events that came too late for their bucket
+//	hotcount_events_late_total                counter  events that came too late; these two are left out without Events
 //	hotcount_events_future_total              counter  events ahead of the clock
 package hotcount

@@ -32,8 +32,10 @@ type Options struct {
 	// Limits bound the number of series.
 	Limits Limits
 
-	// Uniques are the options of the engine's sketches. Label values and
-	// elements that strangers choose call for a Seed; see package hll.
+	// Uniques are the options of the engine's sketches. Elements that
+	// strangers choose call for a Seed; see package hll. Keep it from run to
+	// run: what was counted under another Hash or Seed, or at a lower
+	// Precision, is not in the estimates. Logger is told, and Dir keeps it.
 	Uniques hll.Options
 
 	// Logger gets what goes wrong in the background; the default discards
@@ -109,9 +111,12 @@ type Engine struct {
 
 type shard = index.Shard[series]
 
-// New starts an engine. With a Dir it restores what earlier runs counted, and
-// returns an error if the directory is in use, or holds files but none that can
-// be read.
+// New starts an engine. With a Dir it restores what earlier runs counted. The
+// error wraps filesink.ErrLocked if the directory is in use, and
+// filesink.ErrUnreadable if counts in it are damaged beyond repair; the directory
+// is then as it was. It wraps hll.ErrOptions if Uniques is invalid.
+//
+// An engine with a Dir, Sinks or windows runs goroutines until Close.
 func New(o Options) (*Engine, error) {
 	for _, given := range []struct {
 		field string

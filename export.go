@@ -66,8 +66,9 @@ func (e *Engine) handedOn(w snapshot.WriterID) {
 }
 
 // Flush takes a snapshot and returns when every sink holds it. If ctx ends
-// before that, the error is a *snapshot.UnflushedError that names the sinks. An
-// engine without sinks has nothing to flush.
+// before that, the error is a *snapshot.UnflushedError that names the sinks;
+// after Close it is snapshot.ErrExporterClosed. An engine without sinks has
+// nothing to flush.
 func (e *Engine) Flush(ctx context.Context) error {
 	if e.exporter == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 // UniquesVec.With, is never nil, and stays valid for as long as it is held. All
 // methods are safe for concurrent use.
 //
-// What earlier runs counted is part of it: the engine merges their sketches
-// into the new one.
+// What earlier runs counted is part of it, if their Options.Uniques were the
+// same: the engine merges their sketches into the new one.
 type Uniques struct {
 	series *series
 	sketch *hll.Sketch

@@ -16,8 +16,8 @@
 // with an interval, so that a caller need not know this.
 //
 // When a sketch turns large its estimate moves by as much as the standard
-// error. It is right in the mean on both sides. In large sketches it never falls
-// when an element is added, and in small ones neither.
+// error. It is right in the mean on both sides. At no other moment does an
+// estimate fall when an element is added.
 //
 // # Memory
 //
