@@ -47,7 +47,8 @@ type ExporterOptions struct {
 	Timeout time.Duration // of one Write; 0 means 10 s
 
 	// Prior are last snapshots of earlier writers, to be handed on to every
-	// sink. When all sinks hold one, HandedOn is called with its writer.
+	// sink. When all sinks hold one, or answer with ErrTooLate, HandedOn is
+	// called with its writer.
 	Prior    []*Snapshot
 	HandedOn func(WriterID)
 
@@ -92,7 +93,7 @@ type Exporter struct {
 	free    []*buffer
 	changed chan struct{} // closed and replaced when a worker's state changes
 	prior   []*Snapshot   // each nil once all sinks hold it
-	handed  []int         // per prior, the number of sinks that hold it
+	handed  []int         // per prior, the number of sinks that are done with it
 
 	ackMu sync.Mutex
 	acked uint64 // what the Source has been told, under ackMu

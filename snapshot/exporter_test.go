@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -172,6 +173,37 @@ func TestATerminalErrorEndsWritesButAcknowledgesNothing(t *testing.T) {
 		require.Len(t, u.Sinks, 1)
 		require.True(t, u.Sinks[0].Stopped)
 		require.ErrorIs(t, u, dead.err)
+	})
+}
+
+// refuser is a Sink that has added up what the writer was too late for.
+type refuser struct {
+	recorder
+	writer WriterID
+}
+
+func (r *refuser) Write(ctx context.Context, s *Snapshot) error {
+	if s.Writer == r.writer {
+		return fmt.Errorf("refused: %w", ErrTooLate)
+	}
+	return r.recorder.Write(ctx, s)
+}
+
+func TestAnEarlierRunThatIsTooLateIsGivenUp(t *testing.T) {
+	r := &refuser{writer: WriterID{9}}
+	var handed []WriterID
+	exporting(t, ExporterOptions{
+		Sinks:    []Sink{r, &recorder{}},
+		Prior:    []*Snapshot{{Writer: WriterID{9}}},
+		HandedOn: func(w WriterID) { handed = append(handed, w) },
+	}, func(t *testing.T, e *Exporter, src *tally) {
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		st := e.Stats().Sinks[0]
+		require.False(t, st.Stopped)
+		require.EqualValues(t, 1, st.Failures)
+		require.Equal(t, []WriterID{{9}}, handed)
+		require.NoError(t, e.Flush(t.Context()))
 	})
 }
 

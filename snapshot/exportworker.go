@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -161,23 +162,26 @@ func (w *worker) finish(j job, err error) {
 			return // Close has cut the write off, and says itself what that left
 		}
 		e.log.Warn("hotcount/snapshot: sink failed", "sink", stats.Name, "writer", writer, "seq", seq, "terminal", IsTerminal(err), "error", err)
-		return
 	}
 	if handed {
 		e.handedOn(writer)
 	}
-	if j.b != nil {
+	if err == nil && j.b != nil {
 		e.acknowledge()
 	}
 }
 
-// book changes the worker's state and reports whether all sinks now hold a
-// snapshot of an earlier writer. The caller holds e.mu.
+// book changes the worker's state and reports whether all sinks are now done
+// with a snapshot of an earlier writer. The caller holds e.mu.
 func (w *worker) book(j job, err error) (handed bool) {
 	w.stats.Writing = time.Time{}
 	w.stats.Writes++
 	w.stats.Err = err
-	if err != nil {
+	switch {
+	case err == nil:
+	case j.b == nil && errors.Is(err, ErrTooLate): // the sink has what it ever will
+		w.stats.Failures++
+	default:
 		w.bookFailure(j, err)
 		return false
 	}

@@ -41,9 +41,14 @@ type Total struct {
 	Writers int // whose rows are in it one by one; those that are dead are added up
 }
 
-// A UniquesTotal is a distinct count over its writers.
+// A UniquesTotal is a distinct count over those of its writers that hash elements
+// in the same way.
 type UniquesTotal struct {
 	Key    Key
+	Scheme hll.Scheme
+
+	// Sketch has no seed, whatever Scheme says: a store keeps only a print of
+	// one. It is for estimates and for merging with others of its Scheme.
 	Sketch *hll.Sketch
 }
 

@@ -1,0 +1,60 @@
+// Package redissink keeps the counts of a fleet in Redis and reads them back: a
+// snapshot.Sink and a snapshot.Reader over one server or cluster.
+//
+//	sink, err := redissink.New(redissink.Options{Client: client})
+//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []snapshot.Sink{sink}})
+//
+// # What is exact
+//
+// A total is the sum of what each process counted, each add once, whatever
+// happens on the way: requests and answers that are lost, repeated or late,
+// processes and servers that are killed, a server that falls back to an older
+// state, a copied process. What a process had not exported when it died comes
+// with its next start, from its directory, if that is within Lease; later than
+// that it stays in the process's own total only, and the exporter logs it.
+//
+// Two processes that were copied from one before its first export ended cannot be
+// told apart, nor can what a server lost under a writer that never comes back.
+//
+// # Keys
+//
+// For a series, written as snapshot.Key.String does, such as
+// http_requests_total{code="200"}:
+//
+//	counter:{SERIES}  hash: a field for each live writer, "base" for the dead
+//	count:{SERIES}    the total in decimal, as Count last found it
+//	uniq:{SERIES}     HyperLogLog for PFCOUNT and PFMERGE
+//	sketch:{SERIES}   hash: sketches that Redis cannot read, by scheme
+//
+// and, for all of them, hotcount:layout, :writers, :leases, :counters, :uniques
+// and :scratch. Options.Prefix goes before all names. In a cluster, or if
+// Options.Partitions is set, {0}: and so on goes between the prefix and the name,
+// by a hash of the series; KeyNames tells.
+//
+// A row is "seq created value carry whole". The first two are decimal, the others
+// 64-bit two's complement in hexadecimal; the writer's count is value + carry.
+//
+// Only sketches whose engine hashes as Redis does (hll.Redis, precision 14 or
+// more) go to uniq:, as nothing else can be merged with what PFADD makes. All
+// others are kept in the binary form of package hll under sketch:, a field for
+// each snapshot.Uniques.Scheme.
+//
+// # What it needs
+//
+// Redis 5 or later, with Lua. Commands: EVALSHA, EVAL, and what the scripts call
+// (TIME, HGET, HSET, HMGET, HDEL, HGETALL, ZADD, ZREM, ZRANGEBYSCORE, EXISTS, GET,
+// SET, DEL, PFMERGE, PTTL), SETNX, ZRANGEBYLEX. A user for a sink with the prefix
+// app: is
+//
+//	ACL SETUSER hotcount on >PASSWORD ~app:* -@all +@scripting +@hash +@sortedset
+//	    +@string +pfmerge +time +exists +del +pttl +ping +hello
+//
+// The server must not evict these keys: use maxmemory-policy noeviction, or a
+// volatile one, under which only the kept totals can go.
+//
+// # Errors
+//
+// Write returns errors that snapshot.IsTerminal tells from those that pass: see
+// the Err variables. All else is taken for something that passes, TLS errors too.
+// A client's own retries do no harm.
+package redissink

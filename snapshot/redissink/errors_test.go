@@ -1,0 +1,238 @@
+package redissink
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+const password = "s3cret-word"
+
+// user is the ACL of the package documentation.
+var user = []any{
+	"ACL", "SETUSER", "hotcount", "on", ">" + password, "~app:*", "-@all", "+@scripting", "+@hash", "+@sortedset",
+	"+@string", "+pfmerge", "+time", "+exists", "+del", "+pttl", "+ping", "+hello",
+}
+
+func write(t *testing.T, o Options) error {
+	t.Helper()
+	k := open(t, o)
+	c := newCounting()
+	c.add(key(t, "hits_total", "x"), 1)
+	for _, o := range []hll.Options{{}, {Hash: hll.Redis}} {
+		u := sketchOf(t, o, 0, 10)
+		c.Uniques = append(c.Uniques, snapshot.Uniques{Key: key(t, "visitors", "x"), Created: int64(o.Hash), Scheme: u.Scheme(), Sketch: encoded(t, u)})
+	}
+	if err := k.Write(t.Context(), c.next()); err != nil {
+		return err
+	}
+	for i := range c.Uniques {
+		c.Uniques[i].Sketch = encoded(t, sketchOf(t, hll.Options{Hash: c.Uniques[i].Scheme.Hash}, 0, 20))
+	}
+	return k.Write(t.Context(), c.next())
+}
+
+func TestAccess(t *testing.T) {
+	s := startServer(t)
+	require.NoError(t, s.client().Do(t.Context(), user...).Err())
+	require.NoError(t, s.client().Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">"+password, "~*", "+@read", "+@scripting").Err())
+	require.NoError(t, s.client().Do(t.Context(), "ACL", "SETUSER", "default", "off").Err())
+	for _, test := range []struct {
+		name, user, password, prefix string
+		want                         error
+	}{
+		{"no password", "", "", "app:", ErrDenied},
+		{"wrong password", "hotcount", password + "x", "app:", ErrDenied},
+		{"other keys", "hotcount", password, "other:", ErrDenied},
+		{"other commands", "reader", password, "app:", ErrDenied},
+		{"as documented", "hotcount", password, "app:", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := write(t, Options{Client: s.clientAs(&redis.Options{Username: test.user, Password: test.password}), Prefix: test.prefix})
+			require.ErrorIs(t, err, test.want)
+			assert.Equal(t, test.want != nil, snapshot.IsTerminal(err))
+			if err != nil {
+				assert.NotContains(t, err.Error(), password)
+			}
+		})
+	}
+	k := open(t, Options{Client: s.clientAs(&redis.Options{Username: "hotcount", Password: password}), Prefix: "app:"})
+	got := totals(t, k)
+	assert.Len(t, got, 1)
+	_, err := k.Uniques(t.Context(), snapshot.Query{})
+	require.NoError(t, err)
+	_, _, err = k.Count(t.Context(), key(t, "hits_total", "x"), 0)
+	require.NoError(t, err)
+	_, err = k.Sweep(t.Context())
+	require.NoError(t, err)
+}
+
+func TestAReplicaIsReadOnly(t *testing.T) {
+	primary, replica := startServer(t), startServer(t)
+	c := replica.client()
+	require.NoError(t, write(t, Options{Client: primary.client()}))
+	require.NoError(t, c.ReplicaOf(t.Context(), "127.0.0.1", strconv.Itoa(primary.port)).Err())
+	err := write(t, Options{Client: c, Prefix: "x:"})
+	require.ErrorIs(t, err, ErrReadOnly)
+	assert.False(t, snapshot.IsTerminal(err))
+	require.NoError(t, c.ReplicaOf(t.Context(), "NO", "ONE").Err())
+	require.NoError(t, write(t, Options{Client: c, Prefix: "x:"}))
+}
+
+// A full server takes nothing, and all of it once it has room.
+func TestAFullServer(t *testing.T) {
+	s := startServer(t)
+	c := s.client()
+	k := open(t, Options{Client: c})
+	counted := newCounting()
+	counted.add(key(t, "hits_total", "x"), 5)
+	require.NoError(t, k.Write(t.Context(), counted.next()))
+
+	require.NoError(t, c.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	for i := range 1000 {
+		counted.add(key(t, "hits_total", strconv.Itoa(i)), 1)
+	}
+	err := k.Write(t.Context(), counted.next())
+	require.ErrorIs(t, err, ErrFull)
+	assert.False(t, snapshot.IsTerminal(err))
+	assert.Len(t, totals(t, k), 1, "reading still works")
+
+	require.NoError(t, c.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	require.NoError(t, k.Write(t.Context(), counted.next()))
+	assert.Len(t, totals(t, k), 1001)
+}
+
+func TestNobodyListens(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := l.Addr().String()
+	require.NoError(t, l.Close())
+	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	defer c.Close()
+	err = write(t, Options{Client: c})
+	var network *net.OpError
+	require.ErrorAs(t, err, &network)
+	assert.False(t, snapshot.IsTerminal(err))
+}
+
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	pool := certificate(t, dir)
+	s := startServer(t, "--tls-port", strconv.Itoa(freePort(t)), "--tls-cert-file", filepath.Join(dir, "cert.pem"),
+		"--tls-key-file", filepath.Join(dir, "key.pem"), "--tls-auth-clients", "no", "--loglevel", "warning")
+	port := s.client().ConfigGet(t.Context(), "tls-port").Val()["tls-port"]
+	for _, test := range []struct {
+		name  string
+		roots *x509.CertPool
+		ok    bool
+	}{{"trusted", pool, true}, {"not trusted", x509.NewCertPool(), false}} {
+		t.Run(test.name, func(t *testing.T) {
+			c := redis.NewClient(&redis.Options{
+				Addr:       "127.0.0.1:" + port,
+				MaxRetries: -1,
+				TLSConfig:  &tls.Config{RootCAs: test.roots, MinVersion: tls.VersionTLS12},
+			})
+			defer c.Close()
+			err := write(t, Options{Client: c, Prefix: test.name + ":"})
+			if test.ok {
+				require.NoError(t, err)
+				return
+			}
+			var unverified *tls.CertificateVerificationError
+			require.ErrorAs(t, err, &unverified)
+			assert.False(t, snapshot.IsTerminal(err), "a certificate can be replaced")
+		})
+	}
+}
+
+// certificate writes a self-signed certificate for 127.0.0.1.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		NotBefore:    time.Now().Add(-time.Hour),
+		NotAfter:     time.Now().Add(time.Hour),
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	require.NoError(t, err)
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	for name, block := range map[string]*pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: der},
+		"key.pem":  {Type: "PRIVATE KEY", Bytes: secret},
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
+	}
+	cert, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	return pool
+}
+
+func TestLayouts(t *testing.T) {
+	client, prefix := connect(t)
+	require.NoError(t, write(t, Options{Client: client, Prefix: prefix}))
+	for _, n := range []int{1, 2} {
+		err := write(t, Options{Client: client, Prefix: prefix, Partitions: n})
+		require.ErrorIs(t, err, ErrLayout)
+		assert.True(t, snapshot.IsTerminal(err))
+		_, err = open(t, Options{Client: client, Prefix: prefix, Partitions: n}).Totals(t.Context(), snapshot.Query{})
+		require.ErrorIs(t, err, ErrLayout)
+	}
+}
+
+func TestSomebodyElsesKeys(t *testing.T) {
+	client, prefix := connect(t)
+	k := open(t, Options{Client: client, Prefix: prefix})
+	require.NoError(t, client.Set(t.Context(), k.KeyNames(key(t, "hits_total", "x")).Counter, "x", 0).Err())
+	err := write(t, Options{Client: client, Prefix: prefix})
+	require.ErrorIs(t, err, ErrWrongType)
+	assert.True(t, snapshot.IsTerminal(err))
+}
+
+func TestOptions(t *testing.T) {
+	client := redis.NewClient(&redis.Options{})
+	defer client.Close()
+	for _, o := range []Options{
+		{},
+		{Client: client, Prefix: "{"},
+		{Client: client, Prefix: "}"},
+		{Client: client, Lease: -1},
+		{Client: client, Partitions: -1},
+		{Client: client, Partitions: maxPartitions + 1},
+	} {
+		_, err := New(o)
+		assert.ErrorContains(t, err, "hotcount/redissink: ")
+	}
+	assert.Equal(t, "redis", open(t, Options{Client: client}).String())
+	assert.Equal(t, "redis app:", open(t, Options{Client: client, Prefix: "app:"}).String())
+}
+
+func TestTyped(t *testing.T) {
+	assert.NoError(t, typed(nil))
+	other := errors.New("x")
+	assert.ErrorIs(t, typed(other), other)
+	assert.False(t, snapshot.IsTerminal(typed(other)))
+}

@@ -1,0 +1,110 @@
+package redissink
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+const localRedis = "127.0.0.1:6379"
+
+// absent skips a test for want of a service. In CI, where all services are there,
+// it fails.
+func absent(t testing.TB, what string, err error) {
+	t.Helper()
+	if os.Getenv("HOTCOUNT_CI") == "1" {
+		t.Fatalf("no %s: %v", what, err)
+	}
+	t.Skipf("no %s: %v", what, err)
+}
+
+// connect returns a client of the local Redis, and a prefix of the test's own
+// whose keys are deleted in the end.
+func connect(t testing.TB) (redis.UniversalClient, string) {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: localRedis})
+	t.Cleanup(func() { client.Close() })
+	if err := client.Ping(t.Context()).Err(); err != nil {
+		absent(t, "Redis at "+localRedis, err)
+	}
+	prefix := "test-" + rand.Text() + ":"
+	t.Cleanup(func() {
+		ctx := context.Background()
+		keys := client.Scan(ctx, 0, prefix+"*", 1000).Iterator()
+		for keys.Next(ctx) {
+			client.Unlink(ctx, keys.Val())
+		}
+	})
+	return client, prefix
+}
+
+func open(t testing.TB, o Options) *Sink {
+	t.Helper()
+	k, err := New(o)
+	require.NoError(t, err)
+	return k
+}
+
+// key returns the key of a series with one label.
+func key(t testing.TB, name, value string) snapshot.Key {
+	t.Helper()
+	d, err := snapshot.NewDesc(name, "l")
+	require.NoError(t, err)
+	return d.Key(value)
+}
+
+// counting is what a sink gets snapshots of in tests.
+type counting struct {
+	snapshot.Snapshot
+	at map[string]int // in Counters
+}
+
+func newCounting() *counting {
+	return &counting{
+		Snapshot: snapshot.Snapshot{Writer: snapshot.NewWriterID(), Taken: time.Now()},
+		at:       map[string]int{},
+	}
+}
+
+func (c *counting) add(k snapshot.Key, n int64) {
+	i, ok := c.at[k.String()]
+	if !ok {
+		i = len(c.Counters)
+		c.at[k.String()] = i
+		c.Counters = append(c.Counters, snapshot.Counter{Key: k, Created: 1})
+	}
+	c.Counters[i].Value += n
+}
+
+// next returns the next snapshot.
+func (c *counting) next() *snapshot.Snapshot {
+	c.Seq++
+	return &c.Snapshot
+}
+
+// totals returns all totals by key.
+func totals(t testing.TB, k *Sink) map[string]int64 {
+	t.Helper()
+	all := map[string]int64{}
+	var q snapshot.Query
+	for {
+		page, err := k.Totals(t.Context(), q)
+		require.NoError(t, err)
+		for _, total := range page {
+			id := total.Key.String()
+			require.Greater(t, id, q.After)
+			all[id] = total.Value
+			q.After = id
+		}
+		if len(page) == 0 {
+			return all
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package redissink
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// seriesPerTrip is how many series one round trip reads.
+const seriesPerTrip = 500
+
+// base is the field of a counter's hash for the sum of the dead writers' rows.
+const base = "base"
+
+var _ interface {
+	snapshot.Sink
+	snapshot.Reader
+} = (*Sink)(nil)
+
+// A found is one series of an index.
+type found struct {
+	id   string
+	part *partition
+}
+
+// list returns the series that q selects, in order, from the partitions' indexes.
+// Those of partitions that do not answer are missing.
+func (k *Sink) list(ctx context.Context, q snapshot.Query, index func(*partition) string) ([]found, *snapshot.PartialError, error) {
+	if q.Limit < 0 {
+		return nil, nil, fmt.Errorf("hotcount/redissink: Query.Limit %d is negative", q.Limit)
+	}
+	if err := k.checkLayout(ctx, false); err != nil {
+		return nil, nil, err
+	}
+	limit := cmp.Or(q.Limit, snapshot.DefaultLimit)
+	by := redis.ZRangeBy{Min: "[" + q.Prefix, Max: before(q.Prefix), Count: int64(limit)}
+	if q.After >= q.Prefix && q.After != "" {
+		by.Min = "(" + q.After
+	}
+	pipe := k.client.Pipeline()
+	var answers []*redis.StringSliceCmd
+	for i := range k.parts {
+		answers = append(answers, pipe.ZRangeByLex(ctx, index(&k.parts[i]), &by))
+	}
+	pipe.Exec(ctx) // each command has its error
+	var all []found
+	var missing partial
+	for i, a := range answers {
+		ids, err := a.Result()
+		if err != nil {
+			missing.add(index(&k.parts[i]), err)
+			continue
+		}
+		for _, id := range ids {
+			all = append(all, found{id, &k.parts[i]})
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int { return strings.Compare(a.id, b.id) })
+	return all[:min(len(all), limit)], missing.err(), nil
+}
+
+// before returns the end of a range of all strings with a prefix.
+func before(prefix string) string {
+	b := []byte(prefix)
+	for len(b) > 0 && b[len(b)-1] == 0xff {
+		b = b[:len(b)-1]
+	}
+	if len(b) == 0 {
+		return "+"
+	}
+	b[len(b)-1]++
+	return "(" + string(b)
+}
+
+// partial collects what an answer lacks.
+type partial struct {
+	missing []string
+	first   error
+}
+
+func (p *partial) add(what string, err error) {
+	p.missing = append(p.missing, what)
+	if p.first == nil {
+		p.first = typed(err)
+	}
+}
+
+func (p *partial) err() *snapshot.PartialError {
+	if p.first == nil {
+		return nil
+	}
+	return &snapshot.PartialError{Missing: p.missing, Err: p.first}
+}
+
+// read calls ask to put commands for each series in one pipeline a trip, and
+// take with what came of them. What take fails for is missing.
+func read[C any](ctx context.Context, k *Sink, series []found, lacking *snapshot.PartialError, ask func(redis.Pipeliner, found) C, take func(snapshot.Key, C) error) error {
+	var missing partial
+	if lacking != nil {
+		missing = partial{lacking.Missing, lacking.Err}
+	}
+	for trip := range slices.Chunk(series, seriesPerTrip) {
+		pipe := k.client.Pipeline()
+		var commands []C
+		for _, f := range trip {
+			commands = append(commands, ask(pipe, f))
+		}
+		pipe.Exec(ctx) // each command has its error
+		for i, f := range trip {
+			key, err := snapshot.ParseKey(f.id)
+			if err == nil {
+				err = take(key, commands[i])
+			}
+			if err != nil {
+				missing.add(f.id, err)
+			}
+		}
+	}
+	if err := missing.err(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Totals implements snapshot.Reader. It takes one round trip for the list of
+// series and one for each 500 of them, and reads a row for each writer. What
+// PartialError names are series, or indexes of partitions.
+func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, error) {
+	series, lacking, err := k.list(ctx, q, func(p *partition) string { return p.counters })
+	if err != nil {
+		return nil, err
+	}
+	var totals []snapshot.Total
+	err = read(ctx, k, series, lacking,
+		func(pipe redis.Pipeliner, f found) *redis.MapStringStringCmd {
+			return pipe.HGetAll(ctx, named(f.part.counter, f.id))
+		},
+		func(key snapshot.Key, rows *redis.MapStringStringCmd) error {
+			fields, err := rows.Result()
+			if err != nil {
+				return err
+			}
+			t := snapshot.Total{Key: key}
+			for writer, row := range fields {
+				n, err := parseRow(writer, row)
+				if err != nil {
+					return err
+				}
+				t.Value += n
+				if writer != base {
+					t.Writers++
+				}
+			}
+			totals = append(totals, t)
+			return nil
+		})
+	return totals, err
+}
+
+// parseRow returns the count of a field of a counter's hash: see row.lua.
+func parseRow(writer, row string) (int64, error) {
+	if writer == base {
+		n, err := strconv.ParseUint(row, 16, 64)
+		return int64(n), err
+	}
+	f := strings.Fields(row)
+	if len(f) != 5 {
+		return 0, fmt.Errorf("%w: writer %q has the row %.120q", ErrLayout, writer, row)
+	}
+	value, err := strconv.ParseUint(f[2], 16, 64)
+	if err != nil {
+		return 0, err
+	}
+	carry, err := strconv.ParseUint(f[3], 16, 64)
+	return int64(value + carry), err
+}
+
+// sketchCmds are the commands for the sketches of one series.
+type sketchCmds struct {
+	redis  *redis.StringCmd
+	others *redis.MapStringStringCmd
+}
+
+// Uniques implements snapshot.Reader, at the cost of Totals. A series whose
+// writers hash in different ways has a total for each of them.
+func (k *Sink) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
+	series, lacking, err := k.list(ctx, q, func(p *partition) string { return p.uniques })
+	if err != nil {
+		return nil, err
+	}
+	var totals []snapshot.UniquesTotal
+	err = read(ctx, k, series, lacking,
+		func(pipe redis.Pipeliner, f found) sketchCmds {
+			return sketchCmds{pipe.Get(ctx, named(f.part.uniq, f.id)), pipe.HGetAll(ctx, named(f.part.sketch, f.id))}
+		},
+		func(key snapshot.Key, c sketchCmds) error {
+			found, err := c.sketches(key)
+			totals = append(totals, found...)
+			return err
+		})
+	return totals, err
+}
+
+func (c sketchCmds) sketches(key snapshot.Key) ([]snapshot.UniquesTotal, error) {
+	var totals []snapshot.UniquesTotal
+	data, err := c.redis.Bytes()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, err
+	}
+	if err == nil {
+		s, err := hll.ParseRedis(data, hll.Options{Hash: hll.Redis})
+		if err != nil {
+			return nil, err
+		}
+		totals = append(totals, snapshot.UniquesTotal{Key: key, Scheme: redisScheme, Sketch: s})
+	}
+	fields, err := c.others.Result()
+	if err != nil {
+		return nil, err
+	}
+	for field, data := range fields {
+		scheme, err := parseScheme(field)
+		if err != nil {
+			return nil, err
+		}
+		s, err := decodeSketch(scheme, []byte(data))
+		if err != nil {
+			return nil, err
+		}
+		totals = append(totals, snapshot.UniquesTotal{Key: key, Scheme: scheme, Sketch: s})
+	}
+	slices.SortFunc(totals, func(a, b snapshot.UniquesTotal) int {
+		return strings.Compare(a.Scheme.String(), b.Scheme.String())
+	})
+	return totals, nil
+}

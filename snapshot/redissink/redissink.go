@@ -1,0 +1,142 @@
+package redissink
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// How it works. A partition is a set of series with the bookkeeping for them;
+// all its keys share a hash tag, so that one script may work on any of them. A
+// single server has one partition, a cluster several. Each is a store of its own
+// as snapshot.Mirror asks for, with a Mirror for each source:
+//
+//	claim ──▶ rows, rows, …, merge, … ──▶ finish        one flush of a partition
+//	  │           │                          │
+//	  ▼           ▼                          ▼
+//	pending    applied += 1           seq, mark = this flush's
+//	  └────────── the writer's standing ─────┘
+//
+// Redis has no transaction of bounded length over any number of keys: a script
+// that wrote 100,000 rows would stop the server for half a second. So a flush is
+// many short scripts. Each looks at the writer's standing first: it runs only if
+// its flush is the pending one and it is its turn. What is repeated by the
+// client library or the network, comes late, or comes from a clone of the
+// process, so does nothing. Rows keep what they were in the last whole flush,
+// for the case that this one never ends.
+//
+// Invariants: a row changes only while its writer lives, under the standing's
+// flush. A dead writer's standing never changes but to a tombstone. Each script
+// is one atomic step, and may be run again.
+//
+// Rejected: HINCRBY of differences (a repeated request counts twice); WATCH (a
+// hot key never gets through); MULTI (it cannot look before it writes); a
+// standing for each hash slot, with keys named by series alone (16,384 standings
+// a writer, and scripts of a few rows each).
+//
+// Limits: a partition lives on one node, so one flush of one partition uses one
+// core there.
+
+// Options say where an Sink keeps its keys. Only Client is required.
+type Options struct {
+	// Client is the caller's, who closes it. Its retries are harmless.
+	Client redis.UniversalClient
+
+	// Prefix begins the name of each key. It must not contain { or }.
+	Prefix string
+
+	// Lease is for how long a writer that sends nothing counts as alive, by
+	// the store's clock; 0 means an hour. A process that comes back later
+	// cannot hand on what it had not yet exported when it died.
+	Lease time.Duration
+
+	// Partitions is into how many hash slots the keys go, for good: what is
+	// in the store fixes it. 0 means 16 for a *redis.ClusterClient or a
+	// *redis.Ring, and for a single server no hash tags at all.
+	Partitions int
+
+	// Logger gets failures of what Write does besides. nil means none.
+	Logger *slog.Logger
+}
+
+const (
+	defaultLease      = time.Hour
+	clusterPartitions = 16
+	maxPartitions     = 16384 // as many as a cluster has slots
+)
+
+// A Sink keeps the counts of a fleet in Redis and reads them back. Totals,
+// Uniques, Count and Sweep are safe for concurrent use, with Write too; Writes
+// come one at a time.
+type Sink struct {
+	client redis.UniversalClient
+	parts  []partition
+	lease  time.Duration
+	log    *slog.Logger
+
+	prefix  string
+	layout  string
+	checked atomic.Bool // the store has this layout
+
+	sources map[snapshot.WriterID]*source // of Write
+	sweepAt time.Time                     // of Write: not before
+}
+
+// New returns a Sink. It does not connect.
+func New(o Options) (*Sink, error) {
+	switch {
+	case o.Client == nil:
+		return nil, errors.New("hotcount/redissink: Options.Client is nil")
+	case strings.ContainsAny(o.Prefix, "{}"):
+		return nil, fmt.Errorf("hotcount/redissink: Options.Prefix %q contains a brace", o.Prefix)
+	case o.Lease < 0:
+		return nil, fmt.Errorf("hotcount/redissink: Options.Lease %v is negative", o.Lease)
+	case o.Partitions < 0 || o.Partitions > maxPartitions:
+		return nil, fmt.Errorf("hotcount/redissink: Options.Partitions %d is not in 0 to %d", o.Partitions, maxPartitions)
+	}
+	if o.Partitions == 0 {
+		switch o.Client.(type) {
+		case *redis.ClusterClient, *redis.Ring:
+			o.Partitions = clusterPartitions
+		}
+	}
+	if o.Lease == 0 {
+		o.Lease = defaultLease
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	k := &Sink{
+		client:  o.Client,
+		parts:   newPartitions(o.Prefix, o.Partitions),
+		lease:   o.Lease,
+		log:     o.Logger,
+		prefix:  o.Prefix,
+		layout:  fmt.Sprintf("%d %d", layoutVersion, o.Partitions),
+		sources: make(map[snapshot.WriterID]*source),
+	}
+	k.sweepAt = time.Now().Add(k.untilSweep())
+	return k, nil
+}
+
+// String names the sink in logs: "redis", and the prefix if there is one.
+func (k *Sink) String() string {
+	if k.prefix == "" {
+		return "redis"
+	}
+	return "redis " + k.prefix
+}
+
+// untilSweep returns a time in which a fleet of any size has swept often enough,
+// and in which its members do not do so together.
+func (k *Sink) untilSweep() time.Duration {
+	return k.lease/4 + rand.N(k.lease/4+1)
+}
