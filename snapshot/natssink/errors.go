@@ -1,0 +1,78 @@
+package natssink
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+var (
+	// ErrDenied is wrapped when the server does not let the client in, or has
+	// no JetStream for it. From Write it is terminal, see snapshot.IsTerminal.
+	// A subject that a user may not publish to shows as no acknowledgement.
+	ErrDenied = errors.New("hotcount/natssink: access denied")
+
+	// ErrStream is wrapped when there is no such stream, or one that would
+	// lose rows. In the latter case it is terminal.
+	ErrStream = errors.New("hotcount/natssink: no such stream")
+
+	// ErrTooLarge is wrapped when a row, with its sketch, is larger than the
+	// stream or the server takes. From Write it is terminal.
+	ErrTooLarge = errors.New("hotcount/natssink: the row is too large")
+
+	// ErrInterrupted is wrapped when another process flushed under the same
+	// writer id at the same time. The next Write finds out which of them
+	// goes on under a new one.
+	ErrInterrupted = errors.New("hotcount/natssink: another flush came between")
+
+	// ErrForeign is wrapped when a message on a subject of the stream is not
+	// one that a Sink publishes.
+	ErrForeign = errors.New("hotcount/natssink: a message is not the sink's")
+)
+
+// errOvertaken says that the last sequence of a subject is not the expected one.
+var errOvertaken = errors.New("hotcount/natssink: overtaken")
+
+// kinds tells the sink's errors by the client's.
+var kinds = []struct {
+	of       error
+	err      error
+	terminal bool
+}{
+	{nats.ErrAuthorization, ErrDenied, true},
+	{nats.ErrAuthExpired, ErrDenied, true},
+	{nats.ErrAuthRevoked, ErrDenied, true},
+	{nats.ErrPermissionViolation, ErrDenied, true},
+	{jetstream.ErrJetStreamNotEnabledForAccount, ErrDenied, true},
+	{jetstream.ErrStreamNotFound, ErrStream, false},
+	{jetstream.ErrNoStreamResponse, ErrStream, false},
+	{jetstream.ErrStreamMessageExceedsMaximum, ErrTooLarge, true},
+	{nats.ErrMaxPayload, ErrTooLarge, true},
+}
+
+// typed wraps an error of the client in the sink's own. What is not known is
+// taken for something that passes.
+func typed(err error) error {
+	for _, kind := range kinds {
+		if errors.Is(err, kind.of) {
+			err = fmt.Errorf("%w: %w", kind.err, err)
+			if kind.terminal {
+				err = snapshot.Terminal(err)
+			}
+			return err
+		}
+	}
+	return fmt.Errorf("hotcount/natssink: %w", err)
+}
+
+// overtaken reports whether err is the server's refusal of a compare-and-set.
+func overtaken(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) &&
+		(api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+			api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}

@@ -1,0 +1,110 @@
+package natssink
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// How it works. The stream keeps the last message of each subject. There is a
+// subject for each row, which is a series, a writer and a Created, and one for
+// each writer's standing. Nothing on a stream spans two messages, so a flush is a
+// protocol of single messages, each of them a compare-and-set on the subject's
+// last sequence:
+//
+//	claim ──▶ row, row, row, …, row ──▶ commit          one flush
+//	  │        any order, many at once     │
+//	  ▼                                    ▼
+//	pending                         seq, mark = this flush's
+//	  └──────── the writer's standing ─────┘
+//
+// The claim and the commit fence clones: see snapshot.Mirror. What fences a row is
+// its own sequence. A late message expects a sequence that the subject has left
+// behind, so the server refuses it; a repeated one has the message id of the
+// first, so the server answers what it answered then. Whoever is refused reads the
+// row that is there and goes by its Seq.
+//
+// Invariants: a subject's Seq grows, but for a stream that went back to an older
+// state. The rows under a writer id are those of one process: one that has not
+// claimed the id publishes nothing, and one that lost it had no flush under way,
+// or one of the very same rows.
+//
+// Rejected: plain publishing with message ids alone (a message that is late by
+// more than the window overwrites a newer one); a carry in the row, as other sinks
+// have (a read before each write; Created in the subject needs none); one message
+// for a whole snapshot (a megabyte is 20,000 series, and no processor could pick
+// its own); JetStream's key-value layer (its keys would be ours and its headers in
+// the way).
+//
+// Not done: adding up dead writers. It would have to change a base row and delete
+// a writer's in one step, which a stream has not got. Done in several, each reader
+// would have to know all steps under way to get a total right, processors in other
+// languages too. So rows stay: see the package comment for what to do about it.
+
+// Options say which stream a Sink uses. JetStream and Stream are required.
+type Options struct {
+	// JetStream is the caller's, as is the connection below. Its retries are
+	// harmless.
+	JetStream jetstream.JetStream
+
+	// Stream is the stream's name, and the first part of each subject. See
+	// StreamConfig.
+	Stream string
+
+	// AckWait is for how long a message's acknowledgement is waited for
+	// before it is sent again; 0 means 2 s.
+	AckWait time.Duration
+}
+
+const defaultAckWait = 2 * time.Second
+
+// A Sink publishes the counts of a fleet to a JetStream stream and reads them
+// back. Totals, Uniques and Follow are safe for concurrent use, with Write too;
+// Writes come one at a time.
+type Sink struct {
+	js      jetstream.JetStream
+	name    string
+	ackWait time.Duration
+
+	mu     sync.Mutex
+	stream jetstream.Stream // nil until it has been looked at
+
+	sources map[snapshot.WriterID]*source // of Write
+}
+
+var _ interface {
+	snapshot.Sink
+	snapshot.Reader
+} = (*Sink)(nil)
+
+// New returns a Sink. It does not ask the server anything.
+func New(o Options) (*Sink, error) {
+	switch {
+	case o.JetStream == nil:
+		return nil, errors.New("hotcount/natssink: Options.JetStream is nil")
+	case o.Stream == "" || strings.ContainsFunc(o.Stream, notInToken):
+		return nil, fmt.Errorf("hotcount/natssink: Options.Stream %q is not made of letters, digits, _ and -", o.Stream)
+	case o.AckWait < 0:
+		return nil, fmt.Errorf("hotcount/natssink: Options.AckWait %v is negative", o.AckWait)
+	}
+	return &Sink{
+		js:      o.JetStream,
+		name:    o.Stream,
+		ackWait: cmp.Or(o.AckWait, defaultAckWait),
+		sources: make(map[snapshot.WriterID]*source),
+	}, nil
+}
+
+func notInToken(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-')
+}
+
+// String names the sink in logs: "nats" and the stream.
+func (k *Sink) String() string { return "nats " + k.name }
