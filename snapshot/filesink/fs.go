@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"runtime"
 	"time"
 )
@@ -65,14 +66,23 @@ func (d rootDir) Create(name string) (file, error) {
 
 func (d rootDir) Open(name string) (io.ReadCloser, error) { return d.Root.Open(name) }
 
+// List reads the names first and then looks at each file. fs.ReadDir would
+// leave out, without a word, a file that is removed in between, and so show a
+// directory that never was: the file gone, and its successor not there yet.
 func (d rootDir) List() ([]entry, error) {
-	infos, err := fs.ReadDir(d.FS(), ".")
+	dir, err := d.Root.Open(".")
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]entry, 0, len(infos))
-	for _, i := range infos {
-		info, err := i.Info()
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	entries := make([]entry, 0, len(names))
+	for _, name := range names {
+		info, err := d.Root.Lstat(name)
 		if err != nil {
 			return nil, err
 		}

@@ -152,9 +152,9 @@ const tries = 1000
 
 var errRestless = errors.New("hotcount/filesink: directory changes faster than it can be read")
 
-// listBesideSink lists a directory in which a Sink may be working. One listing
-// may lack both a file that has just been removed and its successor; two equal
-// ones in a row do not.
+// listBesideSink lists a directory in which a Sink may be working. It starts
+// over when a file goes meanwhile, and wants two equal listings in a row, since
+// POSIX does not say that a listing is one moment of the directory.
 func listBesideSink(fs filesystem) ([]entry, error) {
 	var before []entry
 	for range tries {
