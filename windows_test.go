@@ -366,3 +366,24 @@ func TestWindowAfterClose(t *testing.T) {
 		assert.EqualValues(t, 1, w.Last(time.Hour).Count)
 	})
 }
+
+// A counter that gets a window of its own stays, whether it had left already or
+// had one from its family.
+func TestWindowPinsItsCounter(t *testing.T) {
+	inBubble(t, Options{Limits: Limits{IdleAfter: time.Minute}}, func(t *testing.T, e *Engine) {
+		l := newLedger(t)
+		parked, shared := e.Counter("parked_total"), e.CounterVec("jobs_total", "queue")
+		evict(l, e, parked)
+		_, err := e.WindowVec(shared, seconds)
+		require.NoError(t, err)
+		for _, c := range []*Counter{parked, shared.With("mail")} {
+			_, err := e.Window(c, seconds)
+			require.NoError(t, err)
+		}
+		l.export(e) // the parked one had a final row, and is back with none
+		time.Sleep(time.Hour)
+		l.export(e)
+		l.export(e)
+		assert.EqualValues(t, 2, e.live.Load())
+	})
+}

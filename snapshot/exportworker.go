@@ -158,9 +158,6 @@ func (w *worker) finish(j job, err error) {
 		return // Close has ended the write, and reports what it left
 	}
 	if err != nil {
-		if e.ctx.Err() != nil {
-			return // Close has cut the write off, and says itself what that left
-		}
 		e.log.Warn("hotcount/snapshot: sink failed", "sink", stats.Name, "writer", writer, "seq", seq, "terminal", IsTerminal(err), "error", err)
 	}
 	if handed {

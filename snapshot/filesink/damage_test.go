@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/hotcount/hotcount/snapshot"
@@ -295,4 +296,27 @@ func TestReadersBesideASink(t *testing.T) {
 		}
 	}
 	require.EqualValues(t, 1000+last, seen)
+}
+
+// Counts are for their owner's eyes.
+func TestOnlyTheOwnerMayRead(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // permissions are inherited there
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	k, err := Open(Options{Dir: dir})
+	require.NoError(t, err)
+	write(t, k, &snapshot.Snapshot{Writer: snapshot.WriterID{1}, Seq: 1})
+	require.NoError(t, k.Close())
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Zero(t, info.Mode().Perm()&0o077)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 2, "the lock and the snapshot")
+	for _, e := range entries {
+		info, err := e.Info()
+		require.NoError(t, err)
+		require.Zero(t, info.Mode().Perm()&0o077, e.Name())
+	}
 }
