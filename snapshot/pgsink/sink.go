@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
@@ -95,8 +96,7 @@ const (
 type Sink struct {
 	o       Options
 	q       queries
-	checked bool   // the version of the tables
-	hll     string // the type for the extension's column, "" without
+	hll     atomic.Pointer[string] // the type of the extension's column, "" without; nil until checked
 	sources map[snapshot.WriterID]*source
 	rollAt  time.Time // when to look for dead writers
 }
@@ -219,7 +219,8 @@ func (k *Sink) write(ctx context.Context, from *source, s *snapshot.Snapshot) er
 // flush does what Settle returns, as one transaction.
 func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (step snapshot.Step, err error) {
 	err = pgx.BeginTxFunc(ctx, k.o.Pool, readCommitted, func(tx pgx.Tx) error {
-		if err := k.check(ctx, tx); err != nil {
+		column, err := k.check(ctx, tx)
+		if err != nil {
 			return err
 		}
 		st, err := k.standing(ctx, tx, from.Writer())
@@ -232,27 +233,28 @@ func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (s
 		if err != nil || step != snapshot.Send {
 			return err
 		}
-		return k.send(ctx, tx, from, s, st)
+		return k.send(ctx, tx, from, s, st, column)
 	})
 	return step, err
 }
 
-// check makes sure, once, that the tables are those that this package knows.
-func (k *Sink) check(ctx context.Context, tx pgx.Tx) error {
-	if k.checked {
-		return nil
+// check makes sure, once, that the tables are those that this package knows. It
+// returns the type of the column for the extension hll, "" if there is none.
+func (k *Sink) check(ctx context.Context, tx pgx.Tx) (string, error) {
+	if column := k.hll.Load(); column != nil {
+		return *column, nil
 	}
 	have, column, err := k.q.shape(ctx, tx)
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case have > version:
-		return tooNew(have)
+		return "", tooNew(have)
 	case have < version:
-		return fmt.Errorf("%w: tables of version %d, want %d: call Migrate", ErrSchema, have, version)
+		return "", fmt.Errorf("%w: tables of version %d, want %d: call Migrate", ErrSchema, have, version)
 	}
-	k.hll, k.checked = column, true
-	return nil
+	k.hll.Store(&column)
+	return column, nil
 }
 
 // standing returns the standing of w and locks it until the transaction ends.
@@ -273,14 +275,14 @@ func (k *Sink) standing(ctx context.Context, tx pgx.Tx, w snapshot.WriterID) (sn
 }
 
 // send writes what the tables lack of s, and the standing.
-func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Snapshot, st snapshot.Standing) error {
+func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Snapshot, st snapshot.Standing, column string) error {
 	rows, sketches := from.Pick(s)
 	buckets := from.buckets.pick(s, from.Mark())
 	ids, err := k.intern(ctx, tx, &from.ids, keysOf(rows, sketches, buckets))
 	if err != nil {
 		return err
 	}
-	p := put{q: k.q, hll: k.hll, writer: from.Writer(), seq: s.Seq}
+	p := put{q: k.q, hll: column, writer: from.Writer(), seq: s.Seq}
 	p.counters(rows, ids)
 	if err := p.uniques(sketches, ids[len(rows):]); err != nil {
 		return err
