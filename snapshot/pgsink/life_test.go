@@ -51,7 +51,7 @@ func TestTenThousandShortLivedWriters(t *testing.T) {
 	}
 }
 
-// All but Write may be called at any time.
+// A roll-up and a refresh may run at any time.
 func TestRollUpBesideWrite(t *testing.T) {
 	p := newPlace(t)
 	k, e := p.sink(Options{Lease: time.Microsecond}), newEngine()

@@ -45,12 +45,11 @@ import (
 // a bytea, which sorts as Go strings do.
 //
 // Rejected: a temporary table filled by COPY, which bloats the catalog and needs
-// the privilege TEMP, and is no faster than arrays; hashes for ids, as two series
-// could have the same; a materialized view for totals,
-// which only its owner may refresh.
+// the privilege TEMP; hashes for ids, as two series could have the same; a
+// materialized view for totals, which only its owner may refresh.
 //
-// Limits: all rows that a snapshot changes are sent in one transaction. Ids of
-// buckets follow the writer's wall clock, see buckets.go.
+// Limits: all rows that a snapshot changes are sent in one transaction. Buckets
+// follow the writers' wall clocks, see buckets.go.
 
 // Options say where a Sink writes. Only Pool is required.
 type Options struct {
@@ -88,8 +87,8 @@ const (
 )
 
 // A Sink writes snapshots to PostgreSQL. Write must not be called by two
-// goroutines at once, as snapshot.Sink says; the other methods may be called at
-// any time.
+// goroutines at once, as snapshot.Sink says; RollUp and RefreshTotals may be
+// called at any time.
 //
 // When Write returns nil, the snapshot is committed: a Reader that asks later
 // finds it.
@@ -151,8 +150,7 @@ func (k *Sink) String() string { return "postgres " + k.q.schema }
 // Write implements snapshot.Sink: it commits s, in one transaction. Errors wrap
 // one of this package, or snapshot.ErrTooLate.
 //
-// It costs time by what has changed since the last one, and memory of about 250
-// bytes for each counter that has.
+// It costs time by what has changed since the last one, and roll-ups now and then.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	if s.Seq > math.MaxInt64 {
 		return snapshot.Terminal(fmt.Errorf("hotcount/pgsink: snapshot %d is beyond what a bigint holds", s.Seq))
