@@ -46,8 +46,8 @@
 //
 // sketch is the exact sketch in the binary form of package hll, which Readers
 // merge. Where the extension hll (postgresql-hll) is, registers is the same for
-// its functions, at a quarter more of space; registers of different precision or
-// hash must not be united, and cannot count past what 31 zeros tell. Create the
+// its functions, 10 KiB for each sketch of the default precision. Registers of
+// different hash or precision must not be united, and stop at 31. Create the
 // extension before Migrate, or call Migrate again after, and restart the sinks.
 //
 // # Windows

@@ -51,6 +51,29 @@ func TestTenThousandShortLivedWriters(t *testing.T) {
 	}
 }
 
+// A roll-up and a refresh may run at any time.
+func TestRollUpBesideWrite(t *testing.T) {
+	p := newPlace(t)
+	k, e := p.sink(Options{Lease: time.Microsecond}), newEngine()
+	a, visitors := key(t, "hits_total", "a"), key(t, "visitors", "a")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 20 {
+			_, err := k.RollUp(t.Context())
+			assert.NoError(t, err)
+			assert.NoError(t, k.RefreshTotals(t.Context(), 0))
+		}
+	})
+	for n := range 20 {
+		e.add(a, 1)
+		e.see(visitors, fmt.Sprint(n))
+		write(t, k, e.snapshot())
+	}
+	wg.Wait()
+	assert.Equal(t, map[string]int64{a.String(): 20}, p.totals())
+	assert.Equal(t, e.uniques[visitors.String()].Estimate(), p.uniques()[visitors.String()].Estimate())
+}
+
 func TestTombstonesGoInTheEnd(t *testing.T) {
 	p := newPlace(t)
 	k, e := p.sink(Options{}), newEngine()

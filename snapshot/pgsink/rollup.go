@@ -85,7 +85,8 @@ func (k *Sink) rollUp(ctx context.Context, tx pgx.Tx, limit int) (int, error) {
 	if alone, err := k.q.tryLock(ctx, tx, "roll-up"); err != nil || !alone {
 		return 0, err
 	}
-	if err := k.check(ctx, tx); err != nil {
+	column, err := k.check(ctx, tx)
+	if err != nil {
 		return 0, err
 	}
 	rows, err := tx.Query(ctx, k.q.text(expiredWriters), limit)
@@ -100,7 +101,7 @@ func (k *Sink) rollUp(ctx context.Context, tx pgx.Tx, limit int) (int, error) {
 	b.Queue(k.q.text(dropBuckets), k.o.KeepBuckets)
 	b.Queue(k.q.text(dropTombstones), keepTombstones)
 	if len(dead) > 0 {
-		if err := k.addUpUniques(ctx, tx, dead); err != nil {
+		if err := k.addUpUniques(ctx, tx, dead, column); err != nil {
 			return 0, err
 		}
 		b.Queue(k.q.text(addUpCounters), dead, base)

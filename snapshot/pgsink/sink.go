@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
@@ -44,12 +45,11 @@ import (
 // a bytea, which sorts as Go strings do.
 //
 // Rejected: a temporary table filled by COPY, which bloats the catalog and needs
-// the privilege TEMP, and is no faster than arrays; hashes for ids, as two series
-// could have the same; a materialized view for totals,
-// which only its owner may refresh.
+// the privilege TEMP; hashes for ids, as two series could have the same; a
+// materialized view for totals, which only its owner may refresh.
 //
-// Limits: all rows that a snapshot changes are sent in one transaction. Ids of
-// buckets follow the writer's wall clock, see buckets.go.
+// Limits: all rows that a snapshot changes are sent in one transaction. Buckets
+// follow the writers' wall clocks, see buckets.go.
 
 // Options say where a Sink writes. Only Pool is required.
 type Options struct {
@@ -87,16 +87,15 @@ const (
 )
 
 // A Sink writes snapshots to PostgreSQL. Write must not be called by two
-// goroutines at once, as snapshot.Sink says; the other methods may be called at
-// any time.
+// goroutines at once, as snapshot.Sink says; RollUp and RefreshTotals may be
+// called at any time.
 //
 // When Write returns nil, the snapshot is committed: a Reader that asks later
 // finds it.
 type Sink struct {
 	o       Options
 	q       queries
-	checked bool   // the version of the tables
-	hll     string // the type for the extension's column, "" without
+	hll     atomic.Pointer[string] // the type of the extension's column, "" without; nil until checked
 	sources map[snapshot.WriterID]*source
 	rollAt  time.Time // when to look for dead writers
 }
@@ -151,8 +150,7 @@ func (k *Sink) String() string { return "postgres " + k.q.schema }
 // Write implements snapshot.Sink: it commits s, in one transaction. Errors wrap
 // one of this package, or snapshot.ErrTooLate.
 //
-// It costs time by what has changed since the last one, and memory of about 250
-// bytes for each counter that has.
+// It costs time by what has changed since the last one, and roll-ups now and then.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	if s.Seq > math.MaxInt64 {
 		return snapshot.Terminal(fmt.Errorf("hotcount/pgsink: snapshot %d is beyond what a bigint holds", s.Seq))
@@ -219,7 +217,8 @@ func (k *Sink) write(ctx context.Context, from *source, s *snapshot.Snapshot) er
 // flush does what Settle returns, as one transaction.
 func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (step snapshot.Step, err error) {
 	err = pgx.BeginTxFunc(ctx, k.o.Pool, readCommitted, func(tx pgx.Tx) error {
-		if err := k.check(ctx, tx); err != nil {
+		column, err := k.check(ctx, tx)
+		if err != nil {
 			return err
 		}
 		st, err := k.standing(ctx, tx, from.Writer())
@@ -232,27 +231,28 @@ func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (s
 		if err != nil || step != snapshot.Send {
 			return err
 		}
-		return k.send(ctx, tx, from, s, st)
+		return k.send(ctx, tx, from, s, st, column)
 	})
 	return step, err
 }
 
-// check makes sure, once, that the tables are those that this package knows.
-func (k *Sink) check(ctx context.Context, tx pgx.Tx) error {
-	if k.checked {
-		return nil
+// check makes sure, once, that the tables are those that this package knows. It
+// returns the type of the column for the extension hll, "" if there is none.
+func (k *Sink) check(ctx context.Context, tx pgx.Tx) (string, error) {
+	if column := k.hll.Load(); column != nil {
+		return *column, nil
 	}
 	have, column, err := k.q.shape(ctx, tx)
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case have > version:
-		return tooNew(have)
+		return "", tooNew(have)
 	case have < version:
-		return fmt.Errorf("%w: tables of version %d, want %d: call Migrate", ErrSchema, have, version)
+		return "", fmt.Errorf("%w: tables of version %d, want %d: call Migrate", ErrSchema, have, version)
 	}
-	k.hll, k.checked = column, true
-	return nil
+	k.hll.Store(&column)
+	return column, nil
 }
 
 // standing returns the standing of w and locks it until the transaction ends.
@@ -273,14 +273,14 @@ func (k *Sink) standing(ctx context.Context, tx pgx.Tx, w snapshot.WriterID) (sn
 }
 
 // send writes what the tables lack of s, and the standing.
-func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Snapshot, st snapshot.Standing) error {
+func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Snapshot, st snapshot.Standing, column string) error {
 	rows, sketches := from.Pick(s)
 	buckets := from.buckets.pick(s, from.Mark())
 	ids, err := k.intern(ctx, tx, &from.ids, keysOf(rows, sketches, buckets))
 	if err != nil {
 		return err
 	}
-	p := put{q: k.q, hll: k.hll, writer: from.Writer(), seq: s.Seq}
+	p := put{q: k.q, hll: column, writer: from.Writer(), seq: s.Seq}
 	p.counters(rows, ids)
 	if err := p.uniques(sketches, ids[len(rows):]); err != nil {
 		return err

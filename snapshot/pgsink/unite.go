@@ -75,8 +75,8 @@ const goneUniques = `
 
 // addUpUniques replaces sketches of dead writers by unions. A part of them at a
 // time is in memory.
-func (k *Sink) addUpUniques(ctx context.Context, tx pgx.Tx, dead [][16]byte) error {
-	gone, insert := k.q.text(goneUniques), uniquesSQL(k.q, k.hll)
+func (k *Sink) addUpUniques(ctx context.Context, tx pgx.Tx, dead [][16]byte, column string) error {
+	gone, insert := k.q.text(goneUniques), uniquesSQL(k.q, column)
 	for {
 		rows, err := tx.Query(ctx, gone, dead, base, sketchChunk)
 		if err != nil {
@@ -92,7 +92,7 @@ func (k *Sink) addUpUniques(ctx context.Context, tx pgx.Tx, dead [][16]byte) err
 			if err != nil {
 				return err
 			}
-			if err := put.add(u.series, u.scheme, 0, encoded, k.hll != ""); err != nil {
+			if err := put.add(u.series, u.scheme, 0, encoded, column != ""); err != nil {
 				return err
 			}
 		}

@@ -35,7 +35,9 @@ CREATE INDEX writers_expires ON {schema}.writers (expires) WHERE dead IS NULL;
 CREATE INDEX writers_dead ON {schema}.writers (dead) WHERE dead IS NOT NULL;
 
 -- A series' total is the sum of carry + value. The zero writer has what the rows
--- of dead writers add up to.
+-- of dead writers add up to. Half of a page is left for the next versions of its
+-- rows: an update then touches no index, and the table stays at half the size
+-- that it has with full pages.
 CREATE TABLE {schema}.counters (
     series  bigint      NOT NULL,
     writer  uuid        NOT NULL,
