@@ -1,0 +1,96 @@
+package natssink_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/natssink"
+	"github.com/hotcount/hotcount/snapshot/rowstream"
+)
+
+func Example() {
+	ctx := context.Background()
+	nc, err := nats.Connect("nats://127.0.0.1:4222", nats.MaxReconnects(-1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := js.CreateOrUpdateStream(ctx, natssink.StreamConfig("COUNTS")); err != nil {
+		log.Fatal(err)
+	}
+	sink, err := natssink.New(natssink.Options{JetStream: js, Stream: "COUNTS"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, err := hotcount.New(hotcount.Options{
+		Dir:   "data",                // what a crash leaves is handed on from here
+		Sinks: []snapshot.Sink{sink}, // every 10 s
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	e.Counter("orders_total", "country", "NL").Inc()
+	if err := e.Close(ctx); err != nil {
+		log.Print(err)
+	}
+}
+
+func ExampleStreamConfig() {
+	config := natssink.StreamConfig("COUNTS")
+	config.Replicas = 3
+	config.MaxBytes = 10 << 30
+	fmt.Println(config.Subjects, config.MaxMsgsPerSubject, config.Discard)
+	// Output: [COUNTS.>] 1 DiscardNew
+}
+
+func ExampleNew() {
+	nc, err := nats.Connect("nats://127.0.0.1:1", nats.RetryOnFailedConnect(true))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sink, err := natssink.New(natssink.Options{JetStream: js, Stream: "COUNTS"})
+	fmt.Println(sink, err)
+	_, err = natssink.New(natssink.Options{JetStream: js, Stream: "a.b"})
+	fmt.Println(err)
+	// Output:
+	// nats COUNTS <nil>
+	// hotcount/natssink: Options.Stream "a.b" is not made of letters, digits, _ and -
+}
+
+// A processor keeps totals in memory and looks at them as often as it likes.
+func ExampleSink_Follow() {
+	nc, err := nats.Connect("nats://127.0.0.1:4222", nats.MaxReconnects(-1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sink, err := natssink.New(natssink.Options{JetStream: js, Stream: "COUNTS"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var totals rowstream.Fold
+	err = sink.Follow(context.Background(), &totals, func() {
+		page, err := totals.Totals(context.Background(), snapshot.Query{Prefix: "orders_total{"})
+		fmt.Println(page, err)
+	})
+	log.Print(err)
+}
