@@ -41,6 +41,10 @@ type scheme struct {
 func schemes() []scheme {
 	return []scheme{
 		{"file", "file:DIR", openDir, readDir},
+		{"postgres", "postgres://USER@HOST/DATABASE[?schema=NAME]", openPostgres, readPostgres},
+		{"postgresql", "postgresql://…", openPostgres, readPostgres},
+		{"redis", "redis://HOST[?prefix=TEXT]", openRedis, readRedis},
+		{"rediss", "rediss://…", openRedis, readRedis},
 	}
 }
 

@@ -1,0 +1,122 @@
+package sinks
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/hotcount/hotcount/snapshot/pgsink"
+	"github.com/hotcount/hotcount/snapshot/redissink"
+)
+
+// A redisStore is a redissink with the client that belongs to it.
+type redisStore struct {
+	*redissink.Sink
+	client *redis.Client
+}
+
+func (s *redisStore) Close() error { return s.client.Close() }
+
+// openRedis takes what redis.ParseURL takes, and a prefix for the keys as
+// ?prefix=.
+func openRedis(_ context.Context, address string) (Sink, error) {
+	s, err := newRedis(address)
+	if err != nil {
+		return nil, err // and not a nil *redisStore in a Sink
+	}
+	return s, nil
+}
+
+func readRedis(_ context.Context, address string) (Reader, error) {
+	s, err := newRedis(address)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newRedis(address string) (*redisStore, error) {
+	address, prefix, err := cutParameter(address, "prefix")
+	if err != nil {
+		return nil, err
+	}
+	o, err := redis.ParseURL(address)
+	if err != nil {
+		return nil, err
+	}
+	client := redis.NewClient(o)
+	s, err := redissink.New(redissink.Options{Client: client, Prefix: prefix})
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	return &redisStore{s, client}, nil
+}
+
+// A pgSink is a pgsink with the pool that belongs to it.
+type pgSink struct {
+	*pgsink.Sink
+	pool *pgxpool.Pool
+}
+
+func (s *pgSink) Close() error { s.pool.Close(); return nil }
+
+// A pgReader is the same for a Reader.
+type pgReader struct {
+	*pgsink.Reader
+	pool *pgxpool.Pool
+}
+
+func (s *pgReader) Close() error { s.pool.Close(); return nil }
+
+// openPostgres takes what pgxpool.New takes, and a schema as ?schema=. The
+// tables must be there: see pgsink.Migrate.
+func openPostgres(ctx context.Context, address string) (Sink, error) {
+	pool, schema, err := newPool(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	s, err := pgsink.New(pgsink.Options{Pool: pool, Schema: schema})
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &pgSink{s, pool}, nil
+}
+
+func readPostgres(ctx context.Context, address string) (Reader, error) {
+	pool, schema, err := newPool(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	r, err := pgsink.NewReader(pool, schema)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &pgReader{r, pool}, nil
+}
+
+func newPool(ctx context.Context, address string) (pool *pgxpool.Pool, schema string, err error) {
+	address, schema, err = cutParameter(address, "schema")
+	if err != nil {
+		return nil, "", err
+	}
+	pool, err = pgxpool.New(ctx, address)
+	return pool, schema, err
+}
+
+// cutParameter takes a parameter of ours off an address.
+func cutParameter(address, name string) (rest, value string, err error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", "", err
+	}
+	q := u.Query()
+	value = q.Get(name)
+	q.Del(name)
+	u.RawQuery = q.Encode()
+	return u.String(), value, nil
+}

@@ -1,0 +1,122 @@
+package sinks
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/pgsink"
+)
+
+// needServer skips the test where no server listens, and fails it in CI.
+func needServer(t *testing.T, address string) {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", address, time.Second)
+	if err == nil {
+		c.Close()
+		return
+	}
+	if os.Getenv("HOTCOUNT_CI") != "" {
+		t.Fatalf("no server: %v", err)
+	}
+	t.Skipf("no server: %v", err)
+}
+
+// goesRound writes two writers' counts to a store by its address and reads the
+// totals back.
+func goesRound(t *testing.T, address string) {
+	target, err := Parse(address)
+	require.NoError(t, err)
+	sink, err := target.Sink(t.Context())
+	require.NoError(t, err)
+	for range 2 {
+		e, err := hotcount.New(hotcount.Options{})
+		require.NoError(t, err)
+		e.Counter("views_total", "post", "1").Add(7)
+		e.Uniques("readers").AddString("me")
+		var s snapshot.Snapshot
+		e.Snapshot(&s)
+		require.NoError(t, sink.Write(t.Context(), &s))
+		require.NoError(t, e.Close(t.Context()))
+	}
+	require.NoError(t, sink.Close())
+
+	reader, err := target.Reader(t.Context())
+	require.NoError(t, err)
+	totals, err := reader.Totals(t.Context(), snapshot.Query{Prefix: "views"})
+	require.NoError(t, err)
+	require.Len(t, totals, 1)
+	assert.Equal(t, `views_total{post="1"}`, totals[0].Key.String())
+	assert.EqualValues(t, 14, totals[0].Value)
+	uniques, err := reader.Uniques(t.Context(), snapshot.Query{Prefix: "readers"})
+	require.NoError(t, err)
+	require.Len(t, uniques, 1)
+	assert.EqualValues(t, 1, uniques[0].Sketch.Estimate().Count)
+	require.NoError(t, reader.Close())
+}
+
+func TestRedis(t *testing.T) {
+	const server = "127.0.0.1:6379"
+	needServer(t, server)
+	prefix := fmt.Sprintf("sinks-test-%x:", rand.Uint64())
+	t.Cleanup(func() {
+		c := redis.NewClient(&redis.Options{Addr: server})
+		defer c.Close()
+		keys, err := c.Keys(context.Background(), prefix+"*").Result()
+		if err == nil && len(keys) > 0 {
+			c.Del(context.Background(), keys...)
+		}
+	})
+	goesRound(t, "redis://"+server+"/0?prefix="+prefix)
+}
+
+func TestPostgres(t *testing.T) {
+	const server = "127.0.0.1:5432"
+	needServer(t, server)
+	const database = "postgres://postgres@" + server + "/postgres"
+	schema := fmt.Sprintf("sinks_test_%x", rand.Uint64())
+	pool, err := pgxpool.New(t.Context(), database)
+	require.NoError(t, err)
+	defer pool.Close()
+	require.NoError(t, pgsink.Migrate(t.Context(), pool, schema))
+	defer func() {
+		_, err := pool.Exec(t.Context(), "DROP SCHEMA "+schema+" CASCADE")
+		assert.NoError(t, err)
+	}()
+	goesRound(t, database+"?schema="+schema)
+}
+
+// A password is in no text, whatever the driver makes of the address.
+func TestSecretsStaySecret(t *testing.T) {
+	const secret = "hunter2"
+	for _, address := range []string{
+		"redis://:" + secret + "@127.0.0.1:1/0",
+		"redis://:" + secret + "@127.0.0.1:port/0",
+		"redis://:" + secret + "@127.0.0.1:1/none",
+		"postgres://me:" + secret + "@127.0.0.1:1/db",
+		"postgres://me:" + secret + "@127.0.0.1:port/db",
+	} {
+		target, err := Parse(address)
+		require.NoError(t, err)
+		assert.NotContains(t, target.String(), secret)
+		reader, err := target.Reader(t.Context())
+		if err == nil {
+			_, err = reader.Totals(t.Context(), snapshot.Query{})
+			err = target.Clean(err)
+			require.NoError(t, reader.Close())
+		}
+		require.Error(t, err, "%v", target)
+		assert.NotContains(t, err.Error(), secret)
+	}
+}
