@@ -25,6 +25,11 @@
 // state, a copied process. What a process had not exported when it died comes with
 // its next start, from its directory, under its old id, no matter when.
 //
+// That holds for what the server still has once it has acknowledged it. A single
+// server may lose its last seconds in a power cut, and if that falls into a flush,
+// which goes on afterwards, the sink cannot tell: use three replicas, or
+// sync_interval: always.
+//
 // A flush is many messages, so who reads meanwhile may find some counters newer
 // than others. Two processes that were copied from one before its first export
 // ended cannot be told apart, nor can what a server lost under a writer that never

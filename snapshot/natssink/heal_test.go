@@ -99,11 +99,15 @@ func TestTruthUnderChaos(t *testing.T) {
 	follower := open(t, dial(t, proxy.Addr()), direct.name)
 	go func() { followed <- follower.Follow(ctx, &f, nil) }()
 
-	proxy.Set(chaos.Faults{Cut: 30, Mute: 30, Late: 30, Slow: 10, Delay: 50 * time.Millisecond})
-	done := make(chan struct{})
-	for w := range writers {
+	var fleet []*Sink
+	for range writers {
 		k := open(t, dial(t, proxy.Addr()), direct.name)
 		k.ackWait = 50 * time.Millisecond
+		fleet = append(fleet, k)
+	}
+	proxy.Set(chaos.Faults{Cut: 30, Mute: 30, Late: 30, Slow: 10, Delay: 50 * time.Millisecond})
+	done := make(chan struct{})
+	for w, k := range fleet {
 		go func() {
 			defer func() { done <- struct{}{} }()
 			want[w] = live(t, k, rand.New(rand.NewPCG(seed, uint64(w))), rounds)
