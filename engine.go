@@ -38,9 +38,9 @@ type Options struct {
 	// Precision, is not in the estimates. Logger is told, and Dir keeps it.
 	Uniques hll.Options
 
-	// Logger gets what goes wrong in the background; the default discards
-	// it. Health series count it in any case. Its handler may add to the
-	// engine's counters, and make them.
+	// Logger gets what goes wrong in the background, slog.Default() by
+	// default. Health series count it in any case. Its handler may add to
+	// the engine's counters, and make them.
 	Logger *slog.Logger
 }
 
@@ -141,7 +141,7 @@ func New(o Options) (*Engine, error) {
 		o.Limits.Series = defaultSeries
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = slog.Default()
 	}
 	e := &Engine{
 		limits:   o.Limits,

@@ -63,7 +63,7 @@ type Options struct {
 	// *redis.Ring, and for a single server no hash tags at all.
 	Partitions int
 
-	// Logger gets failures of what Write does besides. nil means none.
+	// Logger gets failures of what Write does besides. nil means slog.Default().
 	Logger *slog.Logger
 }
 
@@ -113,7 +113,7 @@ func New(o Options) (*Sink, error) {
 		o.Lease = defaultLease
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = slog.Default()
 	}
 	k := &Sink{
 		client:  o.Client,
