@@ -189,8 +189,7 @@ func TestTruthUnderChaos(t *testing.T) {
 			wg.Go(func() {
 				for range *chaosSteps {
 					if r.step(t) != nil {
-						down.RLock() // until the server is up
-						down.RUnlock()
+						untilUp(&down)
 					}
 				}
 			})
@@ -226,4 +225,10 @@ func TestTruthUnderChaos(t *testing.T) {
 	p.pool.Reset() // its connections are to the server that crashed
 	assert.Equal(t, truth, p.totals())
 	assert.Equal(t, union.AppendPostgres(nil), p.uniques()[visitorsSeries+`{l="a"}`].AppendPostgres(nil))
+}
+
+// untilUp waits while the server is down.
+func untilUp(down *sync.RWMutex) {
+	down.RLock()
+	defer down.RUnlock()
 }
