@@ -113,7 +113,6 @@ func key(t testing.TB, name, value string) snapshot.Key {
 type counting struct {
 	snapshot.Snapshot
 	want map[string]int64 // shared by all
-	keys []snapshot.Key
 }
 
 func newCounting(t testing.TB, want map[string]int64) *counting {

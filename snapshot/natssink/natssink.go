@@ -58,8 +58,9 @@ type Options struct {
 	// StreamConfig.
 	Stream string
 
-	// AckWait is for how long a message's acknowledgement is waited for
-	// before it is sent again; 0 means 2 s.
+	// AckWait is for how long an answer of the server is waited for. A
+	// message that is not acknowledged by then is sent again, twice at
+	// most. 0 means 2 s.
 	AckWait time.Duration
 }
 

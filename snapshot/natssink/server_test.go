@@ -23,16 +23,17 @@ type server struct {
 	t    testing.TB
 	dir  string
 	port int
+	args []string
 	cmd  *exec.Cmd
 	out  bytes.Buffer
 }
 
-func startServer(t testing.TB) *server {
+func startServer(t testing.TB, args ...string) *server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	l.Close()
-	s := &server{t: t, dir: filepath.Join(t.TempDir(), "now"), port: l.Addr().(*net.TCPAddr).Port}
+	s := &server{t: t, dir: filepath.Join(t.TempDir(), "now"), port: l.Addr().(*net.TCPAddr).Port, args: args}
 	s.start()
 	t.Cleanup(s.stop)
 	return s
@@ -47,7 +48,7 @@ func (s *server) start() {
 	if err != nil {
 		absent(s.t, "nats-server", err)
 	}
-	s.cmd = exec.Command(path, "-a", "127.0.0.1", "-p", strconv.Itoa(s.port), "-js", "-sd", s.dir)
+	s.cmd = exec.Command(path, append(s.args, "-a", "127.0.0.1", "-p", strconv.Itoa(s.port), "-js", "-sd", s.dir)...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.out
 	require.NoError(s.t, s.cmd.Start())
 	deadline := time.Now().Add(patience)

@@ -16,18 +16,29 @@ import (
 // standing returns what the stream says of a writer, and the sequence of the
 // message that says it, 0 if there is none.
 func (k *Sink) standing(ctx context.Context, stream jetstream.Stream, w snapshot.WriterID) (snapshot.Standing, uint64, error) {
-	m, err := stream.GetLastMsgForSubject(ctx, k.writerSubject(w))
-	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return snapshot.Standing{}, 0, nil
-	case err != nil:
-		return snapshot.Standing{}, 0, typed(err)
+	m, err := k.last(ctx, stream, k.writerSubject(w))
+	if err != nil || m == nil {
+		return snapshot.Standing{}, 0, err
 	}
 	st, err := parseStanding(string(m.Data))
 	if err != nil {
 		return st, 0, fmt.Errorf("%w: %w on %s", ErrForeign, err, m.Subject)
 	}
 	return st, m.Sequence, nil
+}
+
+// last returns the last message on a subject, nil if there is none.
+func (k *Sink) last(ctx context.Context, stream jetstream.Stream, subject string) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, k.ackWait)
+	defer cancel()
+	m, err := stream.GetLastMsgForSubject(ctx, subject)
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, typed(err)
+	}
+	return m, nil
 }
 
 // formatStanding writes a standing as text: seq, mark and pending mark.

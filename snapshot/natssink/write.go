@@ -162,13 +162,13 @@ func (k *Sink) putRow(ctx context.Context, stream jetstream.Stream, r *rowstream
 		if !errors.Is(err, errOvertaken) {
 			return put, err
 		}
-		there, err := stream.GetLastMsgForSubject(ctx, subject)
-		switch {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
+		there, err := k.last(ctx, stream, subject)
+		if err != nil {
+			return 0, err
+		}
+		if there == nil {
 			at = 0
 			continue
-		case err != nil:
-			return 0, typed(err)
 		}
 		have, err := rowstream.Decode(there.Data)
 		if err != nil {

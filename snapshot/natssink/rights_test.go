@@ -1,0 +1,60 @@
+package natssink
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// rights are those that the package comment tells.
+const rights = `
+authorization {
+  users = [
+    {user: owner, password: secret}
+    {user: sink, password: secret, permissions: {
+      publish: ["COUNTS.>", "$JS.API.STREAM.INFO.COUNTS", "$JS.API.STREAM.MSG.GET.COUNTS"]
+      subscribe: ["_INBOX.>"]
+    }}
+    {user: reader, password: secret, permissions: {
+      publish: ["$JS.API.STREAM.INFO.COUNTS", "$JS.API.CONSUMER.*.COUNTS.>", "$JS.API.CONSUMER.MSG.NEXT.COUNTS.*"]
+      subscribe: ["_INBOX.>"]
+    }}
+  ]
+}`
+
+func TestLeastPrivilege(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "nats.conf")
+	require.NoError(t, os.WriteFile(config, []byte(rights), 0o600))
+	s := startServer(t, "-c", config)
+	as := func(user string) jetstream.JetStream {
+		nc, err := nats.Connect("nats://"+user+":secret@"+s.addr(),
+			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+		require.NoError(t, err)
+		t.Cleanup(nc.Close)
+		js, err := jetstream.New(nc)
+		require.NoError(t, err)
+		return js
+	}
+	create(t, as("owner"), StreamConfig("COUNTS"))
+	k, r := open(t, as("sink"), "COUNTS"), open(t, as("reader"), "COUNTS")
+	c := newCounting()
+	x := key(t, "hits_total", "x")
+	for range 2 {
+		c.add(x, 2)
+		require.NoError(t, k.Write(t.Context(), c.next()))
+	}
+	assert.EqualValues(t, 4, totals(t, r)[x.String()])
+
+	r.ackWait = 10 * time.Millisecond
+	err := r.Write(t.Context(), newCounting().next())
+	require.Error(t, err, "a reader must not write")
+	assert.False(t, snapshot.IsTerminal(err), "it looks like a server that is away")
+}
