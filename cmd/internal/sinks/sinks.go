@@ -41,6 +41,7 @@ type scheme struct {
 func schemes() []scheme {
 	return []scheme{
 		{"file", "file:DIR", openDir, readDir},
+		{"nats", "nats://HOST[?stream=NAME]", openNATS, readNATS},
 		{"postgres", "postgres://USER@HOST/DATABASE[?schema=NAME]", openPostgres, readPostgres},
 		{"postgresql", "postgresql://…", openPostgres, readPostgres},
 		{"redis", "redis://HOST[?prefix=TEXT]", openRedis, readRedis},

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -97,6 +99,19 @@ func TestPostgres(t *testing.T) {
 	goesRound(t, database+"?schema="+schema)
 }
 
+func TestNATS(t *testing.T) {
+	const server = "127.0.0.1:4222"
+	needServer(t, server)
+	stream := fmt.Sprintf("sinks-test-%x", rand.Uint64())
+	conn, err := nats.Connect("nats://" + server)
+	require.NoError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, js.DeleteStream(context.Background(), stream)) }()
+	goesRound(t, "nats://"+server+"?stream="+stream)
+}
+
 // A password is in no text, whatever the driver makes of the address.
 func TestSecretsStaySecret(t *testing.T) {
 	const secret = "hunter2"
@@ -106,6 +121,8 @@ func TestSecretsStaySecret(t *testing.T) {
 		"redis://:" + secret + "@127.0.0.1:1/none",
 		"postgres://me:" + secret + "@127.0.0.1:1/db",
 		"postgres://me:" + secret + "@127.0.0.1:port/db",
+		"nats://me:" + secret + "@127.0.0.1:1",
+		"nats://me:" + secret + "@127.0.0.1:port",
 	} {
 		target, err := Parse(address)
 		require.NoError(t, err)
