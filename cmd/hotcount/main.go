@@ -71,8 +71,13 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		writeUsage(s.out)
-		return exitOK
+		if len(args) == 1 {
+			writeUsage(s.out)
+			return exitOK
+		}
+		args = []string{args[1], "-h"} // help VERB
+	case "-version", "--version":
+		args[0] = "version"
 	}
 	for _, v := range verbs() {
 		if v.name == args[0] {

@@ -62,6 +62,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, v := range verbs() {
 		golden(t, v.name+"-help.txt", succeed(t, "", v.name, "-h"))
+		golden(t, v.name+"-help.txt", succeed(t, "", "help", v.name))
 	}
 	status, stdout, stderr := command(t, "")
 	assert.Equal(t, exitUsage, status)

@@ -57,6 +57,9 @@ func replayVerb(ctx context.Context, s streams, v verb, args []string) error {
 	took := time.Since(start)
 	hide()
 
+	if readErr != nil && tally.Lines() == 0 { // no file could be read at all
+		return errors.Join(readErr, closeEngine(e))
+	}
 	report := replay.NewReport(e, *top)
 	report.MalformedLines = malformed
 	report.Time(*workers, took)
