@@ -26,6 +26,11 @@ type Options struct {
 	// that completed.
 	Every time.Duration
 
+	// StartOver lets New go on where damaged files in Dir would make it fail
+	// with filesink.ErrUnreadable. Their counts are then missing from every
+	// total; the files are kept under another name.
+	StartOver bool
+
 	// Sinks get every snapshot beside Dir, each at its own pace.
 	Sinks []snapshot.Sink
 

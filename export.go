@@ -16,7 +16,7 @@ func (e *Engine) startExport(o Options) error {
 	var prior []*snapshot.Snapshot
 	sinks := o.Sinks
 	if o.Dir != "" {
-		files, err := filesink.Open(filesink.Options{Dir: o.Dir, Logger: o.Logger})
+		files, err := filesink.Open(filesink.Options{Dir: o.Dir, StartOver: o.StartOver, Logger: o.Logger})
 		if err != nil {
 			return fmt.Errorf("hotcount: %w", err)
 		}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/filesink"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -215,5 +218,36 @@ func TestLoggerMayCount(t *testing.T) {
 	_, err = e.UniquesWindow("recent_visitors", window.UniquesOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, 2, h.logged)
+	require.NoError(t, e.Close(t.Context()))
+}
+
+// TestStartOver: damage is an error that says what to do, and counting goes on
+// without the damaged files only when told so, which keeps them.
+func TestStartOver(t *testing.T) {
+	dir := t.TempDir()
+	e := newEngine(t, Options{Dir: dir})
+	e.Counter("views_total").Add(5)
+	require.NoError(t, e.Close(t.Context()))
+	files, err := filepath.Glob(filepath.Join(dir, "*.hcs"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		require.NoError(t, os.WriteFile(f, []byte("damaged"), 0o600))
+	}
+
+	_, err = New(Options{Dir: dir})
+	require.ErrorIs(t, err, filesink.ErrUnreadable)
+	require.ErrorContains(t, err, "StartOver")
+
+	e = newEngine(t, Options{Dir: dir, StartOver: true})
+	assert.Zero(t, e.Counter("views_total").Value())
+	e.Counter("views_total").Add(2)
+	require.NoError(t, e.Close(t.Context()))
+	kept, err := filepath.Glob(filepath.Join(dir, "*.damaged"))
+	require.NoError(t, err)
+	assert.Len(t, kept, len(files))
+
+	e = newEngine(t, Options{Dir: dir})
+	assert.EqualValues(t, 2, e.Counter("views_total").Value())
 	require.NoError(t, e.Close(t.Context()))
 }

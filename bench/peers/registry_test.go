@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
 // BenchmarkWith looks up an existing series by two label values and adds one.
@@ -148,10 +150,15 @@ func BenchmarkSnapshot(b *testing.B) {
 }
 
 // BenchmarkAddBeside adds to a thousand of a million series in turn, alone and
-// while another goroutine takes one snapshot after the other. It means something
-// with two Ps at least.
+// while another goroutine takes one snapshot after the other, or takes them and
+// makes them durable. It means something with two Ps at least.
 func BenchmarkAddBeside(b *testing.B) {
 	e := fillEngine(b, postNames())
+	files, err := filesink.Open(filesink.Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer files.Close()
 	v := e.CounterVec("views_total", "post", "code")
 	handles := make([]*hotcount.Counter, 1<<10)
 	for i := range handles {
@@ -159,7 +166,7 @@ func BenchmarkAddBeside(b *testing.B) {
 	}
 	var s snapshot.Snapshot
 	e.Snapshot(&s)
-	for _, reader := range []string{"none", "snapshot"} {
+	for _, reader := range []string{"none", "snapshot", "write"} {
 		b.Run("reader="+reader, func(b *testing.B) {
 			stop, stopped := make(chan struct{}), make(chan struct{})
 			go func() {
@@ -174,6 +181,9 @@ func BenchmarkAddBeside(b *testing.B) {
 							return
 						}
 						e.Snapshot(&s)
+						if reader == "write" && files.Write(context.Background(), &s) != nil {
+							panic("the snapshot was not written")
+						}
 					}
 				}
 			}()
