@@ -27,9 +27,9 @@ import (
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
-var chaosFor = flag.Duration("chaos", 5*time.Second, "how long TestTruthUnderChaos does harm")
+var chaosFor = flag.Duration("chaos", 5*time.Second, "how long TestKillsUnderChaos does harm")
 
-// childEnv makes the test binary one of the processes of TestTruthUnderChaos. It
+// childEnv makes the test binary one of the processes of TestKillsUnderChaos. It
 // holds the directory and the address of the server.
 const childEnv = "HOTCOUNT_CHAOS_CHILD"
 
@@ -173,7 +173,7 @@ func (p *process) end() {
 // The truth under chaos: whatever happens to processes, the server and what is
 // between them, once all is delivered the fleet's totals are what the processes
 // know, exactly, and its sketches hold the same registers.
-func TestTruthUnderChaos(t *testing.T) {
+func TestKillsUnderChaos(t *testing.T) {
 	const processes = 8
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
