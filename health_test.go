@@ -110,7 +110,13 @@ func TestHealthOfSinks(t *testing.T) {
 		assert.Positive(t, failures.Value)
 		assert.Greater(t, writes.Value, failures.Value)
 		assert.Equal(t, e.Exports().Sinks[0].Failures, uint64(failures.Value))
+
 		sink.failing.Store(false)
+		require.NoError(t, e.Flush(t.Context()))
+		synctest.Wait()
+		e.Snapshot(&s)
+		lag, _ = gauge(&s, `hotcount_export_lag_seconds{sink="flaky"}`)
+		assert.Less(t, lag, 1.0, "an acknowledgement ends the lag")
 	})
 }
 

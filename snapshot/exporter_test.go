@@ -96,6 +96,7 @@ func TestCloseExportsTheLastCount(t *testing.T) {
 func TestIntervals(t *testing.T) {
 	const every, runs = 10 * time.Second, 200
 	var firsts [4]int // by quarter of the interval
+	shortest, longest := every, every
 	for range runs {
 		r := &recorder{}
 		exporting(t, ExporterOptions{Sinks: []Sink{r}, Every: every}, func(t *testing.T, e *Exporter, src *tally) {
@@ -106,13 +107,17 @@ func TestIntervals(t *testing.T) {
 			require.Less(t, first, every)
 			firsts[first/(every/4)]++
 			for i, at := range r.times[1:] {
-				require.InDelta(t, every, at.Sub(r.times[i]), float64(every/10))
+				interval := at.Sub(r.times[i])
+				require.InDelta(t, every, interval, float64(every/10))
+				shortest, longest = min(shortest, interval), max(longest, interval)
 			}
 		})
 	}
 	for _, n := range firsts {
 		require.Greater(t, n, runs/10) // a quarter is expected
 	}
+	// Of some 1,700 even draws nearly all of the two tenths is expected.
+	require.Greater(t, longest-shortest, every/10, "intervals do not vary")
 }
 
 // TestASlowSinkGetsTheNewestAndNoBacklog keeps a sink busy for many intervals.

@@ -1,9 +1,10 @@
 // Package stripe counts from many goroutines at once, at the price of one
 // atomic add while nobody else is counting.
 //
-// A [Counter] is cold at first: one atomic word, 16 bytes in all. The first
-// time two writers collide it becomes hot, once and for good, and from then on
-// each processor adds to a stripe of its own, a word padded to a cache line.
+// A [Counter] is cold at first: one atomic word, 16 bytes in all. Some adds,
+// about one in 16, look whether another writer has come between; the first that
+// finds one makes the counter hot, once and for good, and from then on each
+// processor adds to a stripe of its own, a word padded to a cache line.
 // The zero Counter is ready to use:
 //
 //	var hits stripe.Counter
