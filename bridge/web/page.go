@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hotcount/hotcount"
@@ -41,10 +42,16 @@ type source struct {
 	engine      *hotcount.Engine
 	middlewares []*Middleware
 	turn        chan struct{} // holds one token while a page is taken
+	views       sync.Pool     // a view is 48 bytes a series, and more to grow
 }
 
 func newSource(e *hotcount.Engine, m []*Middleware) *source {
-	return &source{e, slices.Clone(m), make(chan struct{}, 1)}
+	return &source{
+		engine:      e,
+		middlewares: slices.Clone(m),
+		turn:        make(chan struct{}, 1),
+		views:       sync.Pool{New: func() any { return new(hotcount.View) }},
+	}
 }
 
 // page returns the page that q asks for. One is taken at a time, so that many
@@ -57,10 +64,11 @@ func (s *source) page(ctx context.Context, q snapshot.Query) (*page, error) {
 		return nil, ctx.Err()
 	}
 	p := &page{query: q}
-	var v hotcount.View
-	s.engine.View(&v)
+	v := s.views.Get().(*hotcount.View)
+	defer s.views.Put(v)
+	s.engine.View(v)
 	p.taken = v.Taken
-	p.addView(&v)
+	p.addView(v)
 	for _, m := range s.middlewares {
 		p.addGauges(m.Gauges())
 	}
