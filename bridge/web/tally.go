@@ -38,7 +38,6 @@ type tallies struct {
 	requests, nanoseconds, read, written *hotcount.CounterVec
 	gauge                                *snapshot.Desc
 	window                               window.Options // of longest
-	sampler                              *window.Sampler
 
 	exact bool // codes rather than their classes
 	seed  maphash.Seed
