@@ -101,7 +101,7 @@ func (n *names) init(o Options) {
 		n.upDown[name] = true
 	}
 	n.claims = make(map[string]claim)
-	n.known.Store(new(map[familyID]*family))
+	n.known.Store(&map[familyID]*family{}) // not nil: it is cloned to be written to
 	n.hidden.Store(new([]hidden))
 }
 
