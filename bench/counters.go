@@ -57,6 +57,11 @@ type Step uint32
 
 const readStep Step = 1 << 31
 
+// AddTo and ReadOf return the step that adds to the counter of a key, and the one
+// that reads it.
+func AddTo(key int) Step  { return Step(key) }
+func ReadOf(key int) Step { return Step(key) | readStep }
+
 // Read reports whether the step reads. Only workloads with Reads have such.
 func (s Step) Read() bool { return s&readStep != 0 }
 

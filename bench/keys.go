@@ -67,12 +67,12 @@ func newScripts(k Keys, readPercent int) []script {
 		for j := range steps {
 			switch k {
 			case Zipf:
-				steps[j] = Step(zipf.Uint64())
+				steps[j] = AddTo(int(zipf.Uint64()))
 			case Uniform:
-				steps[j] = Step(rng.IntN(KeyCount))
+				steps[j] = AddTo(rng.IntN(KeyCount))
 			}
 			if rng.IntN(100) < readPercent {
-				steps[j] |= readStep
+				steps[j] = ReadOf(steps[j].Key())
 			}
 		}
 		all[i] = steps

@@ -103,6 +103,7 @@ func (b *bout) tally(n int, adds []int64) {
 // A bench is the counters of one case, and what was added to them.
 type bench struct {
 	bout
+	name string
 	adds []int64
 }
 
@@ -119,6 +120,7 @@ func open(c *Case, scripts []script) (*bench, error) {
 			c: made, scripts: scripts, goroutines: c.Goroutines,
 			incs: c.Keys == One && c.ReadPercent == 0,
 		},
+		name: c.Name(),
 		adds: make([]int64, l.Keys),
 	}
 	if w, ok := made.(Worker); ok {
@@ -140,7 +142,23 @@ func (b *bench) close() error {
 	if w, ok := b.c.(Worker); ok {
 		w.Close()
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%w in %s", err, b.name)
+	}
+	return nil
+}
+
+// Check does the work of a case once, n steps on each goroutine and the same again
+// with some of them timed, and returns an error that wraps ErrCount if a count is
+// wrong afterwards.
+func Check(c Case, n int) error {
+	b, err := open(&c, newScripts(c.Keys, c.ReadPercent))
+	if err != nil {
+		return err
+	}
+	b.round(n)
+	b.latency(n)
+	return b.close()
 }
 
 const (

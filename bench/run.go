@@ -197,10 +197,7 @@ func (r *runner) measureCase(i, pass int) error {
 			m.shares = s.Shares()
 		}
 	}
-	if err := b.close(); err != nil {
-		return fmt.Errorf("hotcount/bench: %s: %w", c.Name(), err)
-	}
-	return nil
+	return b.close()
 }
 
 func (r *runner) weigh(c *Case, m *measured) error {

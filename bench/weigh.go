@@ -11,7 +11,7 @@ func weigh(c *Case) (float64, error) {
 	}
 	steps := make([]Step, KeyCount)
 	for i := range steps {
-		steps[i] = Step(i)
+		steps[i] = AddTo(i)
 	}
 	before := heapBytes()
 	l := c.layout()
