@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ type Options struct {
 	Rounds int
 	// Spell is how long each measurement takes.
 	Spell time.Duration
-	// Sockets and Cross are those of Machine, which are not measured.
+	// Sockets and Cross are those of Machine, which are not measured. A Cross
+	// below the measured Transfer counts as that.
 	Sockets int
 	Cross   float64
 }
@@ -73,16 +75,8 @@ type Comparison struct {
 
 // Worst returns the cell whose prediction is farthest off, as a factor.
 func (c Comparison) Worst() Cell {
-	return slices.MaxFunc(c.Cells, func(a, b Cell) int {
-		off := func(c Cell) float64 { return max(c.Ratio, 1/c.Ratio) }
-		switch {
-		case off(a) < off(b):
-			return -1
-		case off(a) > off(b):
-			return 1
-		}
-		return 0
-	})
+	off := func(c Cell) float64 { return max(c.Ratio, 1/c.Ratio) }
+	return slices.MaxFunc(c.Cells, func(a, b Cell) int { return cmp.Compare(off(a), off(b)) })
 }
 
 // Compare calibrates a model of this computer and compares what it predicts
@@ -100,23 +94,36 @@ func Compare(ctx context.Context, o Options) (Comparison, error) {
 	if o.Spell == 0 {
 		o.Spell = DefaultSpell
 	}
-	if o.Rounds < 0 || o.Spell < 0 {
-		return Comparison{}, fmt.Errorf("%w: %d rounds of %v", ErrConfig, o.Rounds, o.Spell)
+	if err := o.check(); err != nil {
+		return Comparison{}, err
 	}
 	procs := runtime.GOMAXPROCS(0)
 	if procs < 2 {
 		return Comparison{}, ErrProcessors
 	}
-	if err := (Machine{1, 1, max(o.Cross, 1), max(o.Sockets, 1)}).check(); err != nil {
-		return Comparison{}, err
-	}
 	s := newSurvey(procs)
-	for range o.Rounds {
+	for i := range o.Rounds {
 		if err := s.round(ctx, o); err != nil {
 			return Comparison{}, err
 		}
+		if i == patience && !slices.ContainsFunc(s.models, func(m model) bool { return !m.disturbed }) {
+			return Comparison{}, ErrBusy
+		}
 	}
 	return s.comparison(o)
+}
+
+// patience is after how many rounds, all of them disturbed, Compare gives up.
+const patience = 4
+
+func (o Options) check() error {
+	if o.Rounds < 0 || o.Spell < 0 {
+		return fmt.Errorf("%w: %d rounds of %v", ErrConfig, o.Rounds, o.Spell)
+	}
+	if o.Sockets < 0 || o.Sockets > MaxSockets {
+		return fmt.Errorf("%w: %d sockets, not 1 to %d", ErrConfig, o.Sockets, MaxSockets)
+	}
+	return checkNanos("Cross", o.Cross, true)
 }
 
 // A survey gathers rounds.

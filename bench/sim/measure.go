@@ -92,7 +92,7 @@ const (
 	// must have had: workers that run one after the other do not contend.
 	undisturbed = 0.95
 	// mostTakes is how often a disturbed measurement is tried anew.
-	mostTakes = 40
+	mostTakes = 10
 )
 
 // measure takes s until nothing disturbs it, or for as long as is reasonable.
