@@ -8,8 +8,8 @@
 //	go test ./snapshot/fleettest                          a minute in all
 //	go test ./snapshot/fleettest -run TestKill -chaos 60s -v
 //	go test ./snapshot/fleettest -run TestOutage -outage 10m -v
-//	go test ./snapshot/fleettest -run '^$' -bench Flush -benchtime 1x
-//	go test ./snapshot/fleettest -run '^$' -bench AddBeside -benchtime 1x
+//	go test ./snapshot/fleettest -run '^$' -bench Flush -benchtime 1x -samples 6
+//	go test ./snapshot/fleettest -run '^$' -bench AddBeside -benchtime 1x -samples 6
 //
 // # What TestKillUnderChaos shows
 //

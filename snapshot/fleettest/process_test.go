@@ -2,8 +2,10 @@ package fleettest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -34,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	exportEvery = 100 * time.Millisecond
+	exportEvery = 200 * time.Millisecond
 	batchEvery  = 2 * time.Millisecond
 	flushWithin = 500 * time.Millisecond
 	idleAfter   = time.Second
@@ -113,7 +115,7 @@ func live(text string) error {
 // engine starts an engine whose store gets each snapshot after the directory.
 func (c child) engine(notes *writing) (*hotcount.Engine, error) {
 	earlier, _, err := filesink.Load(c.countsDir())
-	if err != nil && c.run > 0 && !os.IsNotExist(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	to, err := c.store.open(c.addr, nil)

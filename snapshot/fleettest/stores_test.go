@@ -83,7 +83,7 @@ var stores = []*store{
 
 func openRedis(addr string, dial dialer) (*end, error) {
 	logging.Disable() // the client's own log of the failures that tests make
-	o := &redis.Options{Addr: addr, ReadTimeout: time.Second, DialerRetries: 1}
+	o := &redis.Options{Addr: addr, ReadTimeout: 300 * time.Millisecond, DialerRetries: 1}
 	if dial != nil {
 		o.Dialer = dial
 	}
