@@ -33,9 +33,9 @@ type name struct {
 	Labels string `json:"labels"` // with their braces, "" if there are none
 }
 
-func nameOf(k snapshot.Key) name {
-	return name{k.Name(), printable(strings.TrimPrefix(k.String(), k.Name()), maxText)}
-}
+func nameOf(k snapshot.Key) name { return name{k.Name(), printable(labelsOf(k), maxText)} }
+
+func labelsOf(k snapshot.Key) string { return strings.TrimPrefix(k.String(), k.Name()) }
 
 // A row is one counter.
 type row struct {

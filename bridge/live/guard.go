@@ -87,7 +87,7 @@ func followsLink(h http.Header) bool {
 func hostName(hostport string) (string, bool) {
 	u := url.URL{Host: normalHost(hostport)}
 	host := strings.TrimSuffix(u.Hostname(), ".")
-	if host == "" || strings.ContainsAny(host, "/\\@?#% \t[]") {
+	if host == "" || strings.ContainsAny(host, "/\\@?#%* \t[]") {
 		return "", false
 	}
 	ip, err := netip.ParseAddr(host)

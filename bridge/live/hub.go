@@ -98,24 +98,26 @@ func (h *hub) newcomers(all bool) (by map[query][]*client, ok bool) {
 	return by, true
 }
 
-// watch serves the clients until there are none.
+// watch serves the clients until there are none. Who comes between two views gets
+// the last one at once.
 func (p *Page) watch() {
 	w := watcher{page: p}
-	next := time.NewTimer(0)
+	next := time.NewTimer(p.o.Every)
 	defer next.Stop()
 	for {
 		tick := false
 		select {
 		case <-next.C:
 			tick = true
-		case <-p.hub.wake:
+		case <-p.hub.wake: // the first client has left a token
+			tick = !w.looked()
 		}
 		due, ok := p.hub.newcomers(tick)
 		if !ok {
 			return
 		}
 		began := time.Now()
-		if tick || !w.looked() {
+		if tick {
 			w.look()
 		}
 		for q, clients := range due {

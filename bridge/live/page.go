@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func New(e *hotcount.Engine, o Options) (*Page, error) {
 	hosts := make(map[string]bool)
 	for _, h := range o.Hosts {
 		name, ok := hostName(h)
-		if !ok || strings.Trim(name, "[]") != strings.Trim(normalHost(h), "[]") {
+		if !ok || (&url.URL{Host: normalHost(h)}).Port() != "" {
 			return nil, fmt.Errorf("%w: %q in Hosts is no name or address without a port", ErrOptions, h)
 		}
 		hosts[name] = true

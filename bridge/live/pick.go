@@ -86,14 +86,30 @@ type candidate struct {
 }
 
 // orders compares candidates by what they are sorted by: the first comes first.
-var orders = map[string]func(a, b candidate) int{
-	byRate: func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.rate, a.rate), cmp.Compare(b.total, a.total), a.Key().Compare(b.Key()))
-	},
-	byTotal: func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.total, a.total), a.Key().Compare(b.Key()))
-	},
-	byName: func(a, b candidate) int { return a.Key().Compare(b.Key()) },
+// Names are compared last, since that takes longest.
+var orders = map[string]func(a, b candidate) int{byRate: compareRates, byTotal: compareTotals, byName: compareNames}
+
+func compareRates(a, b candidate) int {
+	if a.rate != b.rate {
+		return cmp.Compare(b.rate, a.rate)
+	}
+	return compareTotals(a, b)
+}
+
+func compareTotals(a, b candidate) int {
+	if a.total != b.total {
+		return cmp.Compare(b.total, a.total)
+	}
+	return a.Key().Compare(b.Key())
+}
+
+func compareNames(a, b candidate) int { return compareText(a.Key(), b.Key()) }
+
+// compareText compares keys as people read them, where Key.Compare puts a short
+// value before a long one.
+func compareText(a, b snapshot.Key) int {
+	var x, y [128]byte // on the stack
+	return bytes.Compare(a.AppendText(x[:0]), b.AppendText(y[:0]))
 }
 
 // A top holds the first n of what it was given.

@@ -187,6 +187,6 @@ func (w *watcher) health() section[healthRow] {
 		first.add(reported{g.Key, strconv.FormatFloat(g.Value, 'g', 6, 64)})
 	}
 	return sectionOf(first, len(w.view.Health)+len(w.view.Gauges), func(r reported) healthRow {
-		return healthRow{nameOf(r.key), r.value}
+		return healthRow{name{r.key.Name(), shown(labelsOf(r.key))}, r.value} // there are names of sinks among them
 	})
 }

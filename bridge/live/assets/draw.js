@@ -79,7 +79,7 @@ export function bars(container, values, words) {
     return shape("rect", { x: i + (1 - wide) / 2, y: height - h, width: wide, height: h });
   });
   shapes.push(shape("line", { x1: 0, y1: height, x2: values.length, y2: height }));
-  picture(container, Math.max(values.length, 2), height, words, shapes);
+  picture(container, Math.max(values.length, 6), height, words, shapes); // few are not fat
 }
 
 // whisker draws an error band on an axis that reaches to a tenth on both sides.

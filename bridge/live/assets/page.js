@@ -171,10 +171,10 @@ function windowCell(td, window) {
 function stripesCell(td, row) {
   const layout = inside(td, () => {
     const e = element("div", "layout");
-    e.append(element("div", "bars"), element("span"));
+    e.append(element("span"), element("div", "bars"));
     return e;
   });
-  const [picture, tag] = layout.children;
+  const [tag, picture] = layout.children;
   picture.hidden = !row.hot;
   if (row.hot) {
     const most = Math.max(...row.stripes, 0), sum = row.stripes.reduce((a, b) => a + b, 0) || 1;
