@@ -152,7 +152,7 @@ func (b *bench) close() error {
 // with some of them timed, and returns an error that wraps ErrCount if a count is
 // wrong afterwards.
 func Check(c Case, n int) error {
-	b, err := open(&c, newScripts(c.Keys, c.ReadPercent))
+	b, err := open(&c, newScripts(c.Keys, c.ReadPercent, c.Goroutines))
 	if err != nil {
 		return err
 	}

@@ -218,7 +218,7 @@ func (r *runner) scriptsOf(c *Case) []script {
 	key := scriptKey{c.Keys, c.ReadPercent}
 	s, ok := r.scripts[key]
 	if !ok {
-		s = newScripts(c.Keys, c.ReadPercent)
+		s = newScripts(c.Keys, c.ReadPercent, scripts)
 		r.scripts[key] = s
 	}
 	return s
