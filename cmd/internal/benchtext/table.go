@@ -42,8 +42,9 @@ func writeHead(b *strings.Builder, r *bench.Report) {
 	if r.Commit != "" {
 		fmt.Fprintf(b, "; commit %s", r.Commit)
 	}
-	fmt.Fprintf(b, "\n\nMedians of %s, spread: distance of the quartiles in %% of the median; ns: wall time over\n"+
-		"the operations of all goroutines; p50, p99: single operations, in ns; skew: busiest stripe over the mean\n",
+	fmt.Fprintf(b, "\n\nMedians of %s. spread is the distance of the quartiles in %% of the median, * if disturbed\n"+
+		"rounds are part of it; ns is wall time over the operations of all goroutines; p50 and p99 are of\n"+
+		"single operations, in ns; skew is the busiest stripe over the mean of them.\n",
 		text.Count(int64(r.Samples), "round"))
 }
 
