@@ -43,6 +43,9 @@ const (
 	// maxSeries and maxReads are far beyond any process.
 	maxSeries = 1_000_000_000
 	maxReads  = 1e12
+	// leastLine is far less than any processor takes to read a word, in
+	// nanoseconds.
+	leastLine = 0.01
 	// maxLineBytes is the longest cache line of any machine that Go runs on.
 	maxLineBytes = 256
 )
@@ -86,7 +89,7 @@ func (c Costs) check() error {
 	switch {
 	case !positive(c.Ceiling):
 		return fmt.Errorf("%w: a ceiling of %v adds per second", ErrAsk, c.Ceiling)
-	case !positive(c.Line) || c.Line > sim.MaxNanos:
+	case !(c.Line >= leastLine && c.Line <= sim.MaxNanos):
 		return fmt.Errorf("%w: %v ns to read a line", ErrAsk, c.Line)
 	case c.Processors < 1 || c.Processors > sim.MaxWorkers:
 		return fmt.Errorf("%w: %d processors, not 1 to %d", ErrAsk, c.Processors, sim.MaxWorkers)
