@@ -182,7 +182,7 @@ func underChaos(t *testing.T, st *store) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	server := st.start(t)
-	direct, err := st.open(server.Addr(), nil)
+	direct, err := st.open(server.Addr(), client{})
 	require.NoError(t, err)
 	t.Cleanup(direct.close)
 	require.NoError(t, st.create(t.Context(), direct))
