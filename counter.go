@@ -1,6 +1,9 @@
 package hotcount
 
-import "github.com/hotcount/hotcount/snapshot"
+import (
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/stripe"
+)
 
 // A Counter counts one series of an Engine. It comes from Engine.Counter or
 // CounterVec.With, is never nil, and stays valid for as long as it is held. All
@@ -26,6 +29,10 @@ func (c *Counter) Value() int64 { return (*series)(c).total() }
 
 // Key returns the name and labels of the series.
 func (c *Counter) Key() snapshot.Key { return (*series)(c).key() }
+
+// Stats says how the counter is laid out and how evenly it is written, in this
+// run alone. It costs a Value and an allocation.
+func (c *Counter) Stats() stripe.Stats { return c.count.Stats() }
 
 // Delete takes the series out of the engine without waiting for it to be idle:
 // the next snapshot holds it as final, and it leaves when every sink has

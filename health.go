@@ -13,6 +13,10 @@ type health struct {
 
 	busiest *series // whose count rose most since the last sweep, nil for none
 	rise    int64
+
+	// What the last sweep found.
+	took  time.Duration
+	shown []snapshot.Gauge // of the busiest
 }
 
 // saw tells by how much the count of a series has risen.
@@ -75,7 +79,7 @@ func healthDesc(name string, labels ...string) *snapshot.Desc {
 	return d
 }
 
-// appendHealth appends the engine's own series, and forgets what this sweep saw.
+// appendHealth appends the engine's own series.
 func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 	k := &e.sweep.health.keys
 	e.healthCounter(s, k.created, e.created.Load())
@@ -89,12 +93,12 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 	s.Counters = append(s.Counters, e.adjustments.rows...)
 	e.appendSinks(s)
 	e.appendSampler(s)
-	e.appendBusiest(s)
+	s.Gauges = append(s.Gauges, e.sweep.health.shown...)
 	s.Gauges = append(s.Gauges,
 		snapshot.Gauge{Key: k.live, Value: float64(e.live.Load())},
 		snapshot.Gauge{Key: k.dormant, Value: float64(len(e.sweep.finals))},
 		snapshot.Gauge{Key: k.parked, Value: float64(e.parked.len())},
-		snapshot.Gauge{Key: k.sweep, Value: time.Since(s.Taken).Seconds()},
+		snapshot.Gauge{Key: k.sweep, Value: e.sweep.health.took.Seconds()},
 	)
 }
 
@@ -102,20 +106,22 @@ func (e *Engine) healthCounter(s *snapshot.Snapshot, k snapshot.Key, n int64) {
 	s.Counters = append(s.Counters, snapshot.Counter{Key: k, Created: e.started.UnixNano(), Value: n})
 }
 
-// appendBusiest looks closer at the series that rose most since the last sweep.
-func (e *Engine) appendBusiest(s *snapshot.Snapshot) {
-	h := &e.sweep.health
-	if h.busiest != nil && !e.sweep.last.IsZero() {
+// sumUp ends a sweep: it looks closer at the series that rose most since the
+// last one.
+func (h *health) sumUp(taken, last time.Time) {
+	h.shown = h.shown[:0]
+	if h.busiest != nil && !last.IsZero() {
 		began := time.Now()
 		h.busiest.count.Value()
 		sum := time.Since(began)
-		s.Gauges = append(s.Gauges,
-			snapshot.Gauge{Key: h.keys.rate, Value: float64(h.rise) / s.Taken.Sub(e.sweep.last).Seconds()},
+		h.shown = append(h.shown,
+			snapshot.Gauge{Key: h.keys.rate, Value: float64(h.rise) / taken.Sub(last).Seconds()},
 			snapshot.Gauge{Key: h.keys.skew, Value: h.busiest.count.Stats().Skew},
 			snapshot.Gauge{Key: h.keys.sum, Value: sum.Seconds()},
 		)
 	}
 	h.busiest, h.rise = nil, 0
+	h.took = time.Since(taken)
 }
 
 // appendSampler says how the windows are doing, if there are any.

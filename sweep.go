@@ -49,6 +49,7 @@ func (e *Engine) Snapshot(s *snapshot.Snapshot) {
 		s.Final = append(s.Final, e.sweep.finals[i].row)
 	}
 	e.windows.appendRows(s)
+	e.sweep.health.sumUp(s.Taken, e.sweep.last)
 	e.appendHealth(s)
 	e.sweep.last = s.Taken
 }
