@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,7 @@ func (w want) check(t *testing.T, err error) {
 // a client must say in another way, it says wrong for ever.
 func TestTLS(t *testing.T) {
 	ca := servertest.NewCA(t)
+	untrusted, misnamed := want{text: "unknown authority"}, want{text: "other.test"}
 	for _, test := range []struct {
 		store      string
 		start      func(*testing.T, *servertest.CA) (plain, secure string) // addresses
@@ -80,7 +82,7 @@ func TestTLS(t *testing.T) {
 			want{err: pgsink.ErrAuth, text: "no encryption", terminal: true}},
 		{"nats", natsTLS,
 			want{err: nats.ErrSecureConnWanted},
-			want{err: nats.ErrSecureConnRequired}},
+			untrusted}, // since the client turns to TLS
 	} {
 		t.Run(test.store, func(t *testing.T) {
 			st := storeNamed(test.store)
@@ -92,16 +94,20 @@ func TestTLS(t *testing.T) {
 				want want
 			}{
 				{"trusted", secure, ca.Trust("127.0.0.1"), want{}},
-				{"not trusted", secure, servertest.NewCA(t).Trust("127.0.0.1"), want{text: "unknown authority"}},
-				{"another name", secure, ca.Trust("other.test"), want{text: "other.test"}},
+				{"not trusted", secure, servertest.NewCA(t).Trust("127.0.0.1"), untrusted},
+				{"another name", secure, ca.Trust("other.test"), misnamed},
 				{"plain to TLS", secure, nil, test.plainToTLS},
 				{"TLS to plain", plain, ca.Trust("127.0.0.1"), test.tlsToPlain},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					err := writeOnce(t, st, c.addr, client{tls: c.tls})
+					// A NATS client forgets for a moment why it failed when it tries again.
+					for test.store == "nats" && err != nil && !strings.Contains(err.Error(), "not connected") && t.Context().Err() == nil {
+						err = writeOnce(t, st, c.addr, client{tls: c.tls})
+					}
 					c.want.check(t, err)
 					var unverified *tls.CertificateVerificationError
-					assert.Equal(t, c.want.text == "unknown authority" || c.want.text == "other.test", errors.As(err, &unverified))
+					assert.Equal(t, c.want == untrusted || c.want == misnamed, errors.As(err, &unverified))
 				})
 			}
 		})
@@ -171,8 +177,8 @@ func TestLogins(t *testing.T) {
 		},
 		{
 			"nats", natsUsers,
-			want{err: natssink.ErrDenied, text: nats.ErrAuthorization.Error(), terminal: true},
-			want{err: natssink.ErrDenied, text: nats.ErrAuthorization.Error(), terminal: true},
+			want{err: natssink.ErrDenied, text: "Authorization Violation", terminal: true},
+			want{err: natssink.ErrDenied, text: "Authorization Violation", terminal: true},
 			want{err: natssink.ErrDenied, text: "Permissions Violation"},
 		},
 	} {
