@@ -32,7 +32,7 @@ func writeOnce(t *testing.T, st *store, addr string, as client) error {
 	t.Cleanup(e.close)
 	d, err := snapshot.NewDesc("hits_total")
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	return e.Write(ctx, &snapshot.Snapshot{
 		Writer: snapshot.NewWriterID(), Seq: 1, Taken: time.Now(),

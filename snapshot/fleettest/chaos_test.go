@@ -216,10 +216,8 @@ func underChaos(t *testing.T, st *store) {
 		p.end()
 	}
 	h.compare(t, direct, "all is exported")
-	if st.rollUp != nil {
-		require.NoError(t, st.rollUp(t.Context(), direct))
-		h.compare(t, direct, "dead writers are added up")
-	}
+	require.NoError(t, st.rollUp(t.Context(), direct))
+	h.compare(t, direct, "dead writers are added up")
 	h.report(t, tally)
 }
 
