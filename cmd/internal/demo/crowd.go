@@ -15,9 +15,10 @@ const viralPost = 42
 
 const (
 	// burst is how often each of a crowd views the post at a time, once in
-	// every crowdPace. A few per cent of a processor do that.
-	burst     = 1000
-	crowdPace = time.Millisecond
+	// every crowdPace. It takes about half a millisecond: a few per cent of a
+	// processor, and long enough that two of the crowd meet.
+	burst     = 50_000
+	crowdPace = 20 * time.Millisecond
 )
 
 // A crowd views one post from every processor at once, faster than requests

@@ -292,7 +292,7 @@ func TestStatusLine(t *testing.T) {
 
 func TestViral(t *testing.T) {
 	for want, v := range map[string]Viral{
-		"post 42's counter is cold, one atomic":                                      {},
+		"post 42's counter is cold, one atomic, as no two processors have met in it": {},
 		"post 42's counter is hot, 2 stripes █ 67 % ▅ 33 %":                          {Hot: true, Stripes: []int64{200, 100}},
 		"post 42's counter is hot, 9 stripes, the fullest has 9.00 times their mean": {Hot: true, Stripes: []int64{0, 0, 0, 9, 0, 0, 0, 0, 0}, Skew: 9},
 	} {

@@ -92,7 +92,7 @@ func (v Visitors) bound() float64 {
 // String says how the counter is written.
 func (v *Viral) String() string {
 	if !v.Hot {
-		return fmt.Sprintf("post %d's counter is cold, one atomic", v.Post)
+		return fmt.Sprintf("post %d's counter is cold, one atomic, as no two processors have met in it", v.Post)
 	}
 	s := fmt.Sprintf("post %d's counter is hot, %s", v.Post, text.Count(int64(len(v.Stripes)), "stripe"))
 	var sum, highest int64
