@@ -58,6 +58,7 @@ func verbs() []verb {
 		{"inspect", "FILE|DIR [FILE]", "show what snapshots hold, or what differs between two", inspectVerb},
 		{"reconcile", "DIR CSV", "compare a directory's totals with a source of truth", reconcileVerb},
 		{"replay", "FILE…", "count access logs; - is standard input", replayVerb},
+		{"size", "", "say how many stripes a peak needs, and what they cost", sizeVerb},
 		{"totals", "[SINK|DIR [PATTERN]]", "print totals over all runs and writers", totalsVerb},
 		{"verify", "DIR", "say whether snapshots are whole and what a start would do", verifyVerb},
 		{"version", "", "print the version of this program", versionVerb},

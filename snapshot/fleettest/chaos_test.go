@@ -182,7 +182,7 @@ func underChaos(t *testing.T, st *store) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	server := st.start(t)
-	direct, err := st.open(server.Addr(), nil)
+	direct, err := st.open(server.Addr(), client{})
 	require.NoError(t, err)
 	t.Cleanup(direct.close)
 	require.NoError(t, st.create(t.Context(), direct))
@@ -216,10 +216,8 @@ func underChaos(t *testing.T, st *store) {
 		p.end()
 	}
 	h.compare(t, direct, "all is exported")
-	if st.rollUp != nil {
-		require.NoError(t, st.rollUp(t.Context(), direct))
-		h.compare(t, direct, "dead writers are added up")
-	}
+	require.NoError(t, st.rollUp(t.Context(), direct))
+	h.compare(t, direct, "dead writers are added up")
 	h.report(t, tally)
 }
 
