@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 var requests, _ = snapshot.NewDesc("http_requests_total", "method", "code")
@@ -150,4 +151,39 @@ func ExampleTerminal() {
 	err := fmt.Errorf("sink: %w", snapshot.Terminal(errors.New("no such database")))
 	fmt.Println(err, snapshot.IsTerminal(err))
 	// Output: sink: no such database true
+}
+
+// A Mirror and a BucketMirror pick what a store lacks. This store forgets nothing,
+// and has one writer.
+func ExampleBucketMirror() {
+	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: noon}
+	rows := []window.Row{
+		{Resolution: time.Minute, Start: noon.UnixNano(), Width: time.Minute, Count: 5},
+		{Resolution: time.Minute, Start: noon.Add(time.Minute).UnixNano(), Width: time.Second, Count: 1},
+	}
+	s.Windows = []snapshot.Window{{Key: requests.Key("GET", "200"), Rows: rows}}
+
+	var mirror snapshot.Mirror
+	var buckets snapshot.BucketMirror
+	var standing snapshot.Standing // what the store says of the writer
+	for range 2 {
+		s.Seq++
+		mirror.Follow(s)
+		if step, err := mirror.Settle(standing); step != snapshot.Send {
+			fmt.Println(step, err)
+			return
+		}
+		mirror.Pick(s)
+		for _, b := range buckets.Pick(&mirror, s) {
+			fmt.Println("snapshot", s.Seq, time.Unix(0, b.Start).UTC().Format(time.TimeOnly), b.Count)
+		}
+		standing = snapshot.Standing{Seq: s.Seq, Mark: mirror.Mark()}
+		mirror.Hold(s)
+		rows[1].Count++ // in the bucket that goes on
+	}
+	// Output:
+	// snapshot 1 12:00:00 5
+	// snapshot 1 12:01:00 1
+	// snapshot 2 12:01:00 2
 }

@@ -51,6 +51,8 @@ var ErrTooLate = errors.New("hotcount/snapshot: an older snapshot of the writer 
 // the standing's Pending what Claim returns, if the standing still is what it
 // was. The store refuses rows and ends of flushes whose mark is not Pending.
 //
+// For windows, a BucketMirror goes along.
+//
 // A Mirror takes 150 to 190 bytes for each series of the source.
 type Mirror struct {
 	source WriterID
@@ -60,6 +62,7 @@ type Mirror struct {
 	acked  flush  // the last that the store holds, under writer
 	newest flush  // the last that it ever held; acked is older while the store has lost that
 	tried  flush  // the one that has begun since, zero if none has
+	left   Mark   // of the last that the store held under the id before writer
 	next   Mark   // of the one that Claim has announced
 	claims []Mark // all that Claim has returned since acked
 	ours   bool   // no earlier process has exported under writer
@@ -218,6 +221,9 @@ func (m *Mirror) forget(st Standing) {
 
 // remint goes on under a new id: what the store holds, it holds under the old.
 func (m *Mirror) remint() {
+	if !m.acked.mark.IsZero() {
+		m.left = m.acked.mark
+	}
 	m.writer = NewWriterID()
 	for id, h := range m.counters {
 		h.offset, h.clean = h.value, h.value == h.tried

@@ -49,6 +49,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	got = regexp.MustCompile(`[\d.]+ s: [\d,]+ lines/s`).ReplaceAllString(got, "TIME s: SPEED lines/s")
 	got = regexp.MustCompile(`(in N goroutines \(default )\d+`).ReplaceAllString(got, "${1}GOMAXPROCS")
+	got = regexp.MustCompile(`(with GOMAXPROCS N \(default )\d+`).ReplaceAllString(got, "${1}GOMAXPROCS")
 	path := filepath.Join("testdata", name)
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))

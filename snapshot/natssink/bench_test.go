@@ -45,15 +45,16 @@ func BenchmarkFlush(b *testing.B) {
 	}
 }
 
+// publishAsync sends each row on its own, with nothing to guard it.
 func publishAsync(k *Sink, s *snapshot.Snapshot) error {
 	var acks []jetstream.PubAckFuture
-	for _, c := range s.Counters {
+	for i, c := range s.Counters {
 		r := rowstream.Row{Key: c.Key, Writer: s.Writer, Created: c.Created, Seq: s.Seq, Value: c.Value}
-		data, err := r.AppendBinary(nil)
+		data, err := rowstream.Append(nil, r)
 		if err != nil {
 			return err
 		}
-		ack, err := k.js.PublishAsync(k.rowSubject(c.Key.Name(), s.Writer, rowID{hashSeries(c.Key), c.Created, false}), data)
+		ack, err := k.js.PublishAsync(k.slotSubject(counterToken, c.Key.Name(), s.Writer, i), data)
 		if err != nil {
 			return err
 		}

@@ -171,7 +171,7 @@ func live(t *testing.T, k *Sink, rng *rand.Rand, rounds int) map[string]int64 {
 func TestAFullStreamLosesNothing(t *testing.T) {
 	k := connect(t)
 	config := StreamConfig(k.name)
-	config.MaxBytes = 4096
+	config.MaxBytes = 1024
 	_, err := k.js.UpdateStream(t.Context(), config)
 	require.NoError(t, err)
 	c, want := newCounting(), map[string]int64{}

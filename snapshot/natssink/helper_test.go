@@ -129,3 +129,6 @@ func totals(t testing.TB, r snapshot.Reader) map[string]int64 {
 		}
 	}
 }
+
+// snapshotQuery selects up to n series.
+func snapshotQuery(n int) snapshot.Query { return snapshot.Query{Limit: n + 1} }

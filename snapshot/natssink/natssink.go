@@ -58,6 +58,10 @@ type Options struct {
 	// StreamConfig.
 	Stream string
 
+	// Windows is the name of another stream, for the buckets of windows, see
+	// WindowsConfig. Without one they are not published.
+	Windows string
+
 	// AckWait is for how long an answer of the server is waited for. A
 	// message that is not acknowledged by then is sent again, twice at
 	// most. 0 means 2 s.
@@ -72,10 +76,12 @@ const defaultAckWait = 2 * time.Second
 type Sink struct {
 	js      jetstream.JetStream
 	name    string
+	windows string
 	ackWait time.Duration
+	goneFor time.Duration
 
-	mu     sync.Mutex
-	stream jetstream.Stream // nil until it has been looked at
+	mu      sync.Mutex
+	streams map[string]jetstream.Stream // that have been looked at
 
 	sources map[snapshot.WriterID]*source // of Write
 }
@@ -92,13 +98,18 @@ func New(o Options) (*Sink, error) {
 		return nil, errors.New("hotcount/natssink: Options.JetStream is nil")
 	case o.Stream == "" || strings.ContainsFunc(o.Stream, notInToken):
 		return nil, fmt.Errorf("hotcount/natssink: Options.Stream %q is not made of letters, digits, _ and -", o.Stream)
+	case strings.ContainsFunc(o.Windows, notInToken) || o.Windows == o.Stream:
+		return nil, fmt.Errorf("hotcount/natssink: Options.Windows %q is not made of letters, digits, _ and -, or is Options.Stream", o.Windows)
 	case o.AckWait < 0:
 		return nil, fmt.Errorf("hotcount/natssink: Options.AckWait %v is negative", o.AckWait)
 	}
 	return &Sink{
 		js:      o.JetStream,
 		name:    o.Stream,
+		windows: o.Windows,
+		streams: make(map[string]jetstream.Stream),
 		ackWait: cmp.Or(o.AckWait, defaultAckWait),
+		goneFor: goneFor,
 		sources: make(map[snapshot.WriterID]*source),
 	}, nil
 }

@@ -85,11 +85,11 @@ func TestTheStreamStaysCompact(t *testing.T) {
 		}
 		require.NoError(t, k.Write(t.Context(), c.next()))
 	}
-	stream, err := k.open(t.Context())
+	stream, err := k.open(t.Context(), k.name)
 	require.NoError(t, err)
 	info, err := stream.Info(t.Context())
 	require.NoError(t, err)
-	assert.EqualValues(t, 11, info.State.Msgs)
+	assert.EqualValues(t, 2, info.State.Msgs)
 	before := info.State.LastSeq
 	require.NoError(t, k.Write(t.Context(), c.next()))
 	info, err = stream.Info(t.Context())
@@ -100,30 +100,27 @@ func TestTheStreamStaysCompact(t *testing.T) {
 // A message that comes again is the same one, and one that is late is none.
 func TestMessagesMayComeTwiceAndLate(t *testing.T) {
 	k := connect(t)
-	c := newCounting()
-	s := key(t, "hits_total", "x")
-	id := rowID{series: hashSeries(s), created: 1}
-	subject := k.rowSubject(s.Name(), c.Writer, id)
-	row := rowstream.Row{Key: s, Writer: c.Writer, Created: 1, Seq: 1, Value: 5}
-	old, err := row.AppendBinary(nil)
+	stream, err := k.open(t.Context(), k.name)
 	require.NoError(t, err)
-	first, err := k.put(t.Context(), subject, "one", old, 0)
+	s := key(t, "hits_total", "x")
+	w := snapshot.NewWriterID()
+	row := rowstream.Row{Key: s, Writer: w, Created: 1, Seq: 1, Value: 5}
+	old := &slot{subject: k.slotSubject(counterToken, s.Name(), w, 0), rows: []rowstream.Row{row}}
+	first, err := k.putRows(t.Context(), stream, old, "one")
 	require.NoError(t, err)
 	for range 2 {
-		again, err := k.put(t.Context(), subject, "one", old, 0)
+		again, err := k.putRows(t.Context(), stream, old, "one")
 		require.NoError(t, err)
 		require.Equal(t, first, again)
 	}
 	row.Seq, row.Value = 2, 7
-	stream, err := k.open(t.Context())
-	require.NoError(t, err)
-	_, err = k.putRow(t.Context(), stream, &row, id, "two", 0)
-	require.NoError(t, err, "it finds out what it replaces")
-	_, err = k.put(t.Context(), subject, "late", old, first)
+	newer := &slot{subject: old.subject, rows: []rowstream.Row{row}}
+	require.NoError(t, k.putSlot(t.Context(), stream, newer, "two", 1), "it finds out what it replaces")
+	assert.EqualValues(t, 5, newer.rows[0].Prior)
+	old.at = first
+	_, err = k.putRows(t.Context(), stream, old, "late")
 	require.ErrorIs(t, err, errOvertaken)
-	row.Seq, row.Value = 1, 5
-	_, err = k.putRow(t.Context(), stream, &row, id, "later", first)
-	require.NoError(t, err)
+	require.NoError(t, k.putSlot(t.Context(), stream, old, "later", 1))
 	assert.EqualValues(t, 7, totals(t, k)[s.String()])
 }
 
@@ -232,20 +229,4 @@ func TestNew(t *testing.T) {
 	}
 	_, err = New(Options{JetStream: js, Stream: "X", AckWait: -1})
 	assert.Error(t, err)
-}
-
-func TestStandingsComeBackAsWritten(t *testing.T) {
-	for _, st := range []snapshot.Standing{
-		{},
-		{Seq: math.MaxUint64, Mark: snapshot.NewMark()},
-		{Seq: 1, Mark: snapshot.NewMark(), Pending: snapshot.NewMark()},
-	} {
-		got, err := parseStanding(string(formatStanding(st)))
-		require.NoError(t, err)
-		assert.Equal(t, st, got)
-	}
-	for _, wrong := range []string{"", "1", "1 2 3", "x " + strings.Repeat("0", 32) + " " + strings.Repeat("0", 32)} {
-		_, err := parseStanding(wrong)
-		assert.Error(t, err, wrong)
-	}
 }

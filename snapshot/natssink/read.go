@@ -14,10 +14,10 @@ import (
 
 const (
 	// readAhead is how many messages are on their way to a reader at once.
-	readAhead = 2000
+	readAhead = 500
 
 	// quiet is for how long nothing may come before a reader asks whether
-	// something got lost.
+	// something got lost, or has been removed.
 	quiet = time.Second
 
 	// maxReads is how often a reader starts over.
@@ -28,12 +28,13 @@ const (
 )
 
 // Totals implements snapshot.Reader. It reads every row of the metric whose name
-// q.Prefix begins with, up to a brace, or of all metrics if it has none: whoever
-// asks often keeps a Fold with Follow. A sum that lacks rows is of no use, so with
-// an error, which then is a *snapshot.PartialError, it returns no totals.
+// q.Prefix begins with, up to a brace, or of all metrics if it has none, and all
+// standings: whoever asks often keeps a Fold with Follow. A sum that lacks rows is
+// of no use, so with an error, which then is a *snapshot.PartialError, it returns
+// no totals.
 func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, error) {
-	var f rowstream.Fold
-	if err := k.readAll(ctx, k.filter(counterToken, q.Prefix), &f); err != nil {
+	f, err := k.readAll(ctx, k.name, k.filter(counterToken, q.Prefix))
+	if err != nil {
 		return nil, err
 	}
 	return f.Totals(ctx, q)
@@ -42,11 +43,24 @@ func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, 
 // Uniques implements snapshot.Reader, at the cost of Totals. A series whose
 // writers hash in different ways has a total for each of them.
 func (k *Sink) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
-	var f rowstream.Fold
-	if err := k.readAll(ctx, k.filter(uniquesToken, q.Prefix), &f); err != nil {
+	f, err := k.readAll(ctx, k.name, k.filter(uniquesToken, q.Prefix))
+	if err != nil {
 		return nil, err
 	}
 	return f.Uniques(ctx, q)
+}
+
+// Window implements snapshot.Reader. It reads every bucket of the metric with that
+// resolution, and all standings. With an error it returns no buckets.
+func (k *Sink) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
+	if k.windows == "" {
+		return nil, fmt.Errorf("%w: Options.Windows is empty", ErrStream)
+	}
+	f, err := k.readAll(ctx, k.windows, fmt.Sprintf("%s.%s.%d.>", k.windows, key.Name(), int64(resolution)))
+	if err != nil {
+		return nil, err
+	}
+	return f.Window(ctx, key, resolution, from, to)
 }
 
 // Follow applies all rows on the stream to f, and then those that come, until ctx
@@ -58,7 +72,7 @@ func (k *Sink) Follow(ctx context.Context, f *rowstream.Fold, caughtUp func()) e
 		caughtUp = func() {}
 	}
 	for {
-		err := k.read(ctx, k.name+".>", f, func() bool { caughtUp(); return true })
+		err := k.read(ctx, k.name, k.name+".>", fold(f), caughtUp)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -72,28 +86,65 @@ func (k *Sink) Follow(ctx context.Context, f *rowstream.Fold, caughtUp func()) e
 	}
 }
 
-// readAll applies to f what filter selects of the stream as it is now.
-func (k *Sink) readAll(ctx context.Context, filter string, f *rowstream.Fold) error {
-	var err error
+// readAll returns a fold of what filter selects of a stream as it is now. Standings
+// are read after the rows, so that no row is without its writer's; and if a roll-up
+// has ended meanwhile, all is read again.
+func (k *Sink) readAll(ctx context.Context, stream, filter string) (*rowstream.Fold, error) {
+	standings := k.name + "." + writerToken + ".>"
+	err := errGap
 	for range maxReads {
-		err = k.read(ctx, filter, f, func() bool { return false })
+		var f rowstream.Fold
+		var before, after uint64
+		note := func(seq *uint64) applier {
+			return func(m *received) error {
+				if st := m.message.Standing; st != nil && st.Writer.IsZero() {
+					*seq = st.Seq
+				}
+				return f.Apply(m.message)
+			}
+		}
+		err = k.read(ctx, k.name, k.writerSubject(snapshot.WriterID{}), note(&before), nil)
+		if err == nil {
+			err = k.read(ctx, stream, filter, fold(&f), nil)
+		}
+		if err == nil {
+			err = k.read(ctx, k.name, standings, note(&after), nil)
+		}
+		if err == nil && before != after {
+			err = errGap
+		}
+		if err == nil {
+			return &f, nil
+		}
 		if !errors.Is(err, errGap) || ctx.Err() != nil {
 			break
 		}
 	}
-	if err != nil {
-		return &snapshot.PartialError{Missing: []string{filter}, Err: err}
-	}
-	return nil
+	return nil, &snapshot.PartialError{Missing: []string{filter}, Err: err}
 }
 
-// errGap says that messages got lost between the server and a reader.
+// errGap says that messages got lost between the server and a reader, or that what
+// came first is no longer so.
 var errGap = errors.New("hotcount/natssink: messages got lost on their way")
 
-// read applies to f what filter selects, from the start. Whenever f has all that
-// is there, read calls caughtUp, and ends if that is false.
-func (k *Sink) read(ctx context.Context, filter string, f *rowstream.Fold, caughtUp func() bool) error {
-	stream, err := k.open(ctx)
+// received is a message with what the stream says of it.
+type received struct {
+	message rowstream.Message
+	subject string
+	at      uint64
+	when    time.Time
+}
+
+type applier func(*received) error
+
+func fold(f *rowstream.Fold) applier {
+	return func(m *received) error { return f.Apply(m.message) }
+}
+
+// read applies what filter selects of a stream, from the start. Whenever all that
+// is there has been applied, read calls caughtUp, or ends if there is none.
+func (k *Sink) read(ctx context.Context, name, filter string, apply applier, caughtUp func()) error {
+	stream, err := k.open(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -106,38 +157,46 @@ func (k *Sink) read(ctx context.Context, filter string, f *rowstream.Fold, caugh
 		Replicas:          1,
 	})
 	if err != nil {
-		return typed(err)
+		return k.typed(err)
 	}
 	defer func() { // or the server does, in time
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.ackWait)
 		defer cancel()
 		stream.DeleteConsumer(ctx, c.CachedInfo().Name)
 	}()
-	if c.CachedInfo().NumPending == 0 && !caughtUp() {
-		return nil
+	r := &reader{consumer: c, to: apply, caughtUp: caughtUp}
+	for more := r.left(c.CachedInfo().NumPending); more && err == nil; {
+		more, err = r.batch(ctx)
 	}
-	r := &reader{consumer: c, fold: f, writers: k.name + "." + writerToken + "."}
-	for {
-		switch more, err := r.batch(ctx, caughtUp); {
-		case err != nil:
-			return err
-		case !more:
-			return nil
-		}
-	}
+	return err
 }
 
-// A reader applies the messages of one consumer to a fold.
+// A reader applies the messages of one consumer.
 type reader struct {
 	consumer jetstream.Consumer
-	fold     *rowstream.Fold
-	writers  string // prefix of subjects without rows
+	to       applier
+	caughtUp func() // nil if the reader ends then
 	got      uint64 // messages, so the consumer's sequence of the last
+	pending  uint64 // messages that the server had left then
+}
+
+// left takes note of how many messages the server has left. It reports whether to
+// go on.
+func (r *reader) left(n uint64) bool {
+	r.pending = n
+	if n > 0 {
+		return true
+	}
+	if r.caughtUp == nil {
+		return false
+	}
+	r.caughtUp()
+	return true
 }
 
 // batch applies up to readAhead messages, until there is a pause. It reports
 // whether to go on.
-func (r *reader) batch(ctx context.Context, caughtUp func() bool) (more bool, err error) {
+func (r *reader) batch(ctx context.Context) (more bool, err error) {
 	some, cancel := context.WithTimeout(ctx, quiet)
 	defer cancel()
 	batch, err := r.consumer.Fetch(readAhead, jetstream.FetchContext(some))
@@ -149,7 +208,7 @@ func (r *reader) batch(ctx context.Context, caughtUp func() bool) (more bool, er
 		switch pending, err := r.apply(m); {
 		case err != nil:
 			return false, err
-		case pending == 0 && !caughtUp():
+		case !r.left(pending):
 			return false, nil
 		}
 	}
@@ -159,11 +218,14 @@ func (r *reader) batch(ctx context.Context, caughtUp func() bool) (more bool, er
 	if r.got > before {
 		return true, ctx.Err()
 	}
-	switch info, err := r.consumer.Info(ctx); {
+	info, err := r.consumer.Info(ctx)
+	switch {
 	case err != nil:
 		return false, typed(err)
 	case info.Delivered.Consumer != r.got:
 		return false, errGap
+	case info.NumPending != r.pending: // what was left has been removed
+		return r.left(info.NumPending), nil
 	}
 	return true, nil
 }
@@ -177,12 +239,9 @@ func (r *reader) apply(m jetstream.Msg) (pending uint64, err error) {
 	if r.got++; md.Sequence.Consumer != r.got {
 		return 0, errGap
 	}
-	if len(m.Subject()) > len(r.writers) && m.Subject()[:len(r.writers)] == r.writers {
-		return md.NumPending, nil
-	}
-	row, err := rowstream.Decode(m.Data())
+	have, err := rowstream.Decode(m.Data())
 	if err == nil {
-		err = r.fold.Apply(row)
+		err = r.to(&received{have, m.Subject(), md.Sequence.Stream, md.Timestamp})
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w on %s", ErrForeign, err, m.Subject())

@@ -82,3 +82,10 @@ func (s *server) keep(name string) (dir string) {
 	require.NoError(s.t, os.CopyFS(dir, os.DirFS(s.dir)))
 	return dir
 }
+
+// restore puts back what keep has copied.
+func (s *server) restore(dir string) {
+	s.t.Helper()
+	require.NoError(s.t, os.RemoveAll(s.dir))
+	require.NoError(s.t, os.CopyFS(s.dir, os.DirFS(dir)))
+}

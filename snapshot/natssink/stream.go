@@ -2,11 +2,10 @@ package natssink
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -27,9 +26,17 @@ func StreamConfig(name string) jetstream.StreamConfig {
 	}
 }
 
+// WindowsConfig does the same for a stream of windows' buckets, which the server
+// keeps for as long as retention says.
+func WindowsConfig(name string, retention time.Duration) jetstream.StreamConfig {
+	c := StreamConfig(name)
+	c.MaxAge = retention
+	return c
+}
+
 // checkStream returns a message for a configuration under which the stream would
-// lose rows, "" if there is none.
-func checkStream(c *jetstream.StreamConfig) string {
+// lose rows, "" if there is none. Only buckets may go by age.
+func checkStream(c *jetstream.StreamConfig, windows bool) string {
 	limited := c.MaxMsgs > 0 || c.MaxBytes > 0
 	switch {
 	case c.MaxMsgsPerSubject != 1:
@@ -38,8 +45,10 @@ func checkStream(c *jetstream.StreamConfig) string {
 		return "DiscardNewPerSubject is set"
 	case limited && c.Discard != jetstream.DiscardNew:
 		return "MaxMsgs or MaxBytes is set, and Discard is not DiscardNew"
-	case c.MaxAge != 0:
+	case c.MaxAge != 0 && !windows:
 		return fmt.Sprintf("MaxAge is %v, want 0", c.MaxAge)
+	case c.MaxAge == 0 && windows:
+		return "MaxAge is 0, so that buckets would stay for ever"
 	case c.Retention != jetstream.LimitsPolicy:
 		return fmt.Sprintf("Retention is %v, want limits", c.Retention)
 	case c.NoAck:
@@ -48,21 +57,21 @@ func checkStream(c *jetstream.StreamConfig) string {
 	return ""
 }
 
-// open returns the stream after a look at its configuration, the first time.
-func (k *Sink) open(ctx context.Context) (jetstream.Stream, error) {
+// open returns a stream after a look at its configuration, the first time.
+func (k *Sink) open(ctx context.Context, name string) (jetstream.Stream, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.stream != nil {
-		return k.stream, nil
+	if s := k.streams[name]; s != nil {
+		return s, nil
 	}
-	s, err := k.js.Stream(ctx, k.name)
+	s, err := k.js.Stream(ctx, name)
 	if err != nil {
-		return nil, typed(err)
+		return nil, k.typed(err)
 	}
-	if wrong := checkStream(&s.CachedInfo().Config); wrong != "" {
-		return nil, snapshot.Terminal(fmt.Errorf("%w: stream %s: %s", ErrStream, k.name, wrong))
+	if wrong := checkStream(&s.CachedInfo().Config, name == k.windows); wrong != "" {
+		return nil, snapshot.Terminal(fmt.Errorf("%w: stream %s: %s", ErrStream, name, wrong))
 	}
-	k.stream = s
+	k.streams[name] = s
 	return s, nil
 }
 
@@ -73,39 +82,20 @@ const (
 	writerToken  = "writer"
 )
 
-// A rowID tells the rows of one writer apart.
-type rowID struct {
-	series  seriesHash
-	created int64
-	uniques bool
+// slotSubject returns the subject of some rows of one writer: those of a kind and
+// of a metric, whose name is a token as it is: letters, digits, _ and colons.
+//
+//	STREAM.counter.NAME.WRITER.SLOT
+func (k *Sink) slotSubject(kind, name string, w snapshot.WriterID, slot int) string {
+	return strings.Join([]string{k.name, kind, name, w.String(), strconv.Itoa(slot)}, ".")
 }
 
-// seriesHash stands for a series in a subject, whose length is limited and in
-// which not all characters are allowed. 128 bits of SHA-256 do not collide, not
-// even for somebody who chooses the labels.
-type seriesHash [16]byte
-
-func hashSeries(k snapshot.Key) seriesHash {
-	sum := sha256.Sum256(k.AppendText(nil))
-	return seriesHash(sum[:])
-}
-
-// rowSubject returns the subject of a row:
+// bucketSubject does the same for buckets of one resolution and start.
 //
-//	STREAM.counter.NAME.SERIES.WRITER.CREATED
-//
-// A metric's name is a token as it is: letters, digits, _ and colons.
-func (k *Sink) rowSubject(name string, w snapshot.WriterID, id rowID) string {
-	kind := counterToken
-	if id.uniques {
-		kind = uniquesToken
-	}
-	return strings.Join([]string{
-		k.name, kind, name,
-		base64.RawURLEncoding.EncodeToString(id.series[:]),
-		w.String(),
-		strconv.FormatInt(id.created, 10),
-	}, ".")
+//	WINDOWS.NAME.RESOLUTION.START.WRITER.SLOT
+func (k *Sink) bucketSubject(name string, c cell, w snapshot.WriterID, slot int) string {
+	return strings.Join([]string{k.windows, name, strconv.FormatInt(int64(c.resolution), 10),
+		strconv.FormatInt(c.start, 10), w.String(), strconv.Itoa(slot)}, ".")
 }
 
 func (k *Sink) writerSubject(w snapshot.WriterID) string {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxClaims is how often one Write asks again, for a standing or a row,
+	// maxClaims is how often one Write asks again, for a standing or a slot,
 	// before it leaves it to the next. Twice is enough unless others
 	// interfere.
 	maxClaims = 8
@@ -24,27 +24,30 @@ const (
 	maxSends = 3
 
 	// inFlight is how many messages wait for their acknowledgements at once.
-	// At a round trip of 1 ms it allows 256,000 a second, more than a server
-	// takes.
-	inFlight = 256
+	// At a round trip of 1 ms it allows 64,000 a second, of 32 rows each.
+	inFlight = 64
 )
 
 // A source is a writer whose snapshots come to the sink.
 type source struct {
-	mirror snapshot.Mirror
-	last   map[rowID]uint64 // sequences of the rows' last messages, where known
+	mirror  snapshot.Mirror
+	buckets snapshot.BucketMirror
+
+	at    uint64    // the sequence of the last standing that we put, 0 if none
+	slots [2]*slots // of rows that stay and of buckets
 }
 
 // Write implements snapshot.Sink. It takes four round trips and a message for each
-// row that has changed, inFlight of them at a time.
+// slotRows rows of which some have changed, inFlight of them at a time. What has
+// been acknowledged when ctx ends is not sent again by the next Write.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
-	stream, err := k.open(ctx)
+	stream, err := k.open(ctx, k.name)
 	if err != nil {
 		return err
 	}
 	src := k.sources[s.Writer]
 	if src == nil {
-		src = &source{last: make(map[rowID]uint64)}
+		src = &source{}
 		k.sources[s.Writer] = src
 	}
 	m := &src.mirror
@@ -54,136 +57,180 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 		if err != nil {
 			return err
 		}
-		switch step, err := m.Settle(st); {
+		switch step, err := m.Settle(st.Standing); {
 		case err != nil || step == snapshot.Done:
 			return err
 		case step == snapshot.Ask:
-			clear(src.last) // they are of the old id
+			src.slots = [2]*slots{} // those are of the old id
 			continue
 		}
+		sure, err := k.sure(ctx, src, at)
+		if err != nil {
+			return err
+		}
+		k.prepare(src, sure)
+		final := src.at == 0 && st.Seq > 0 // an earlier process's last snapshot, see slots.set
+		whole := st.Seq
 		st.Pending = m.Claim()
-		switch at, err = k.putStanding(ctx, m.Writer(), st, at); {
+		switch at, err = k.putStanding(ctx, st, at); {
 		case errors.Is(err, errOvertaken):
 			continue
 		case err != nil:
 			return err
 		}
-		return k.flush(ctx, stream, src, s, at)
+		src.at = at
+		return k.flush(ctx, src, s, whole, final)
 	}
 	return fmt.Errorf("%w: writer %v", ErrInterrupted, m.Writer())
 }
 
-// putStanding replaces the standing in message at. The id tells a claim from the
-// commit of the same flush.
-func (k *Sink) putStanding(ctx context.Context, w snapshot.WriterID, st snapshot.Standing, at uint64) (uint64, error) {
-	id := fmt.Sprintf("%x.claim", st.Pending)
-	if st.Pending.IsZero() {
-		id = fmt.Sprintf("%x.commit", st.Mark)
+// sure reports whether the streams still hold what was acknowledged. They do if the
+// writer's standing is the one that we left, and, in the middle of a flush, the
+// newest message of that is there: a stream loses its end first.
+func (k *Sink) sure(ctx context.Context, src *source, at uint64) (bool, error) {
+	if at != src.at {
+		return false, nil
 	}
-	return k.put(ctx, k.writerSubject(w), id, formatStanding(st), at)
+	for _, s := range src.slots {
+		if s == nil || s.newest == nil {
+			continue
+		}
+		stream, err := k.open(ctx, s.stream)
+		if err != nil {
+			return false, err
+		}
+		m, err := k.last(ctx, stream, s.newest.subject)
+		if err != nil || m == nil || m.Sequence != s.newest.at {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
-// flush publishes what the stream does not hold of s, under the claim in message
-// claimed.
-func (k *Sink) flush(ctx context.Context, stream jetstream.Stream, src *source, s *snapshot.Snapshot, claimed uint64) error {
+// prepare gets a source ready for a flush.
+func (k *Sink) prepare(src *source, sure bool) {
+	if src.slots[0] == nil {
+		w := src.mirror.Writer()
+		src.slots[0] = newSlots(k.name, func(g group, n int) string { return k.slotSubject(g.kind, g.name, w, n) })
+		src.slots[1] = newSlots(k.windows, func(g group, n int) string { return k.bucketSubject(g.name, g.cell, w, n) })
+		src.at = 0
+	}
+	if !sure {
+		for _, s := range src.slots {
+			s.doubt()
+		}
+	}
+}
+
+// flush publishes what the streams do not hold of s. They hold the writer's snapshot
+// whole.
+func (k *Sink) flush(ctx context.Context, src *source, s *snapshot.Snapshot, whole uint64, final bool) error {
 	m := &src.mirror
-	rows := rowsOf(m, s)
-	if len(src.last) > 2*(len(rows)+len(s.Counters)+len(s.Uniques)) {
-		clear(src.last) // of rows that are gone; asking for those that are not is all it costs
+	k.pick(src, s, whole, final)
+	for _, rows := range src.slots {
+		if err := k.putSlots(ctx, rows, m.Mark(), whole); err != nil {
+			return err
+		}
 	}
-	if err := k.putRows(ctx, stream, src, rows); err != nil {
-		return err
-	}
-	_, err := k.putStanding(ctx, m.Writer(), snapshot.Standing{Seq: s.Seq, Mark: m.Mark()}, claimed)
+	st := rowstream.Standing{Writer: m.Writer(), Standing: snapshot.Standing{Seq: s.Seq, Mark: m.Mark()}}
+	at, err := k.putStanding(ctx, st, src.at)
 	if errors.Is(err, errOvertaken) {
 		return fmt.Errorf("%w: writer %v", ErrInterrupted, m.Writer())
 	}
 	if err != nil {
 		return err
 	}
+	src.at = at
+	for _, rows := range src.slots {
+		rows.whole()
+	}
 	m.Hold(s)
 	return nil
 }
 
-// rowsOf returns what m picks of s, to be published.
-func rowsOf(m *snapshot.Mirror, s *snapshot.Snapshot) []rowstream.Row {
+// pick sets what the mirrors pick of s.
+func (k *Sink) pick(src *source, s *snapshot.Snapshot, whole uint64, final bool) {
+	m := &src.mirror
+	row := func(key snapshot.Key, created, value int64) rowstream.Row {
+		return rowstream.Row{Key: key, Writer: m.Writer(), Created: created, Seq: s.Seq, Value: value}
+	}
 	counters, sketches := m.Pick(s)
-	rows := make([]rowstream.Row, 0, len(counters)+len(sketches))
 	for _, c := range counters {
-		rows = append(rows, rowstream.Row{Key: c.Key, Writer: m.Writer(), Created: c.Created, Seq: s.Seq, Value: c.Value})
+		src.slots[0].set(counterToken, row(c.Key, c.Created, c.Value), whole, final)
 	}
 	for _, u := range sketches {
-		rows = append(rows, rowstream.Row{Key: u.Key, Writer: m.Writer(), Created: u.Created, Seq: s.Seq, Scheme: u.Scheme, Sketch: u.Sketch})
+		r := row(u.Key, u.Created, 0)
+		r.Scheme, r.Sketch = u.Scheme, u.Sketch
+		src.slots[0].set(uniquesToken, r, whole, final)
 	}
-	return rows
+	if k.windows == "" {
+		return
+	}
+	for _, b := range src.buckets.Pick(m, s) {
+		r := row(b.Key, b.Start, b.Count)
+		r.Resolution = b.Resolution
+		src.slots[1].set("", r, whole, final)
+	}
 }
 
-// putRows publishes rows, many at once. The first error ends it.
-func (k *Sink) putRows(ctx context.Context, stream jetstream.Stream, src *source, rows []rowstream.Row) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	mark := fmt.Sprintf("%x.", src.mirror.Mark())
-	ids, ats := make([]rowID, len(rows)), make([]uint64, len(rows))
-	for i, r := range rows {
-		ids[i] = rowID{hashSeries(r.Key), r.Created, r.Sketch != nil}
-		ats[i] = src.last[ids[i]]
+// putSlots publishes what has been set, many messages at once. The first error ends
+// it.
+func (k *Sink) putSlots(ctx context.Context, rows *slots, mark snapshot.Mark, whole uint64) error {
+	defer rows.sent()
+	if len(rows.touched) == 0 {
+		return nil
 	}
-	var next atomic.Int64
-	var lanes sync.WaitGroup
-	for range min(inFlight, len(rows)) {
-		lanes.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(rows)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				at, err := k.putRow(ctx, stream, &rows[i], ids[i], fmt.Sprint(mark, i), ats[i])
-				if err != nil {
-					cancel(err)
-					return
-				}
-				ats[i] = at
-			}
-		})
-	}
-	lanes.Wait()
-	for i, id := range ids {
-		src.last[id] = ats[i] // a wrong one is found out
-	}
-	return context.Cause(ctx)
-}
-
-// putRow publishes a row in place of the one in message at, unless what is there
-// is as new. It returns the sequence of the message that is there then.
-func (k *Sink) putRow(ctx context.Context, stream jetstream.Stream, r *rowstream.Row, id rowID, msgID string, at uint64) (uint64, error) {
-	data, err := r.AppendBinary(nil)
+	stream, err := k.open(ctx, rows.stream)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	subject := k.rowSubject(r.Key.Name(), r.Writer, id)
-	for range maxClaims {
-		put, err := k.put(ctx, subject, msgID, data, at)
+	return each(ctx, rows.touched, func(ctx context.Context, i int, sl *slot) error {
+		return k.putSlot(ctx, stream, sl, fmt.Sprintf("%x.%d", mark, i), whole)
+	})
+}
+
+// putSlot publishes the rows of a slot in place of the message that is there, unless
+// that has them.
+func (k *Sink) putSlot(ctx context.Context, stream jetstream.Stream, sl *slot, id string, whole uint64) error {
+	for try := range maxClaims {
+		at, err := k.putRows(ctx, stream, sl, fmt.Sprint(id, ".", try))
+		if err == nil {
+			sl.at, sl.stale = at, false
+		}
 		if !errors.Is(err, errOvertaken) {
-			return put, err
+			return err
 		}
-		there, err := k.last(ctx, stream, subject)
+		there, err := k.last(ctx, stream, sl.subject)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		if there == nil {
-			at = 0
+		if sl.at = 0; there == nil {
 			continue
 		}
 		have, err := rowstream.Decode(there.Data)
 		if err != nil {
-			return 0, fmt.Errorf("%w: %w on %s", ErrForeign, err, subject)
+			return fmt.Errorf("%w: %w on %s", ErrForeign, err, sl.subject)
 		}
-		if at = there.Sequence; have.Seq >= r.Seq {
-			return at, nil
+		sl.at = there.Sequence
+		if sl.merge(have.Rows, whole) {
+			sl.stale = false
+			return nil
 		}
 	}
-	return 0, fmt.Errorf("%w: at %s", ErrInterrupted, subject)
+	return fmt.Errorf("%w: at %s", ErrInterrupted, sl.subject)
+}
+
+func (k *Sink) putRows(ctx context.Context, stream jetstream.Stream, sl *slot, id string) (uint64, error) {
+	data, err := rowstream.Append(nil, sl.rows...)
+	if err != nil {
+		return 0, err
+	}
+	return k.put(ctx, stream.CachedInfo().Config.Name, sl.subject, id, data, sl.at)
 }
 
 // put publishes a message if the last one on its subject still is the one at the
 // given sequence, else it returns errOvertaken. It returns the message's own.
-func (k *Sink) put(ctx context.Context, subject, id string, data []byte, at uint64) (uint64, error) {
+func (k *Sink) put(ctx context.Context, stream, subject, id string, data []byte, at uint64) (uint64, error) {
 	var last error
 	for range maxSends {
 		m := nats.NewMsg(subject)
@@ -191,7 +238,7 @@ func (k *Sink) put(ctx context.Context, subject, id string, data []byte, at uint
 		one, cancel := context.WithTimeout(ctx, k.ackWait)
 		ack, err := k.js.PublishMsg(one, m,
 			jetstream.WithMsgID(id),
-			jetstream.WithExpectStream(k.name),
+			jetstream.WithExpectStream(stream),
 			jetstream.WithExpectLastSequencePerSubject(at))
 		cancel()
 		switch {
@@ -200,9 +247,28 @@ func (k *Sink) put(ctx context.Context, subject, id string, data []byte, at uint
 		case overtaken(err):
 			return 0, errOvertaken
 		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
-			return 0, typed(err)
+			return 0, k.typed(err)
 		}
 		last = err // perhaps only the acknowledgement was lost
 	}
-	return 0, typed(fmt.Errorf("no acknowledgement: %w", last))
+	return 0, k.typed(fmt.Errorf("no acknowledgement: %w", last))
+}
+
+// each calls f for all items, inFlight at once. The first error ends it.
+func each[T any](ctx context.Context, items []T, f func(ctx context.Context, i int, item T) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var lanes sync.WaitGroup
+	for range min(inFlight, len(items)) {
+		lanes.Go(func() {
+			for i := int(next.Add(1) - 1); i < len(items) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
+				if err := f(ctx, i, items[i]); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	lanes.Wait()
+	return context.Cause(ctx)
 }

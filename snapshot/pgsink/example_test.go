@@ -109,7 +109,7 @@ func ExampleReader() {
 }
 
 // Windows of all writers fall together in buckets.
-func ExampleBucket() {
+func ExampleReader_Window() {
 	ctx := context.Background()
 	schema := "example_" + snapshot.NewWriterID().String()
 	pool, cleanUp := connect(ctx, schema)

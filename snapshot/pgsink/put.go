@@ -132,12 +132,12 @@ const putBuckets = `
 	ON CONFLICT (series, resolution, start, writer) DO UPDATE SET count = excluded.count, seq = excluded.seq
 	WHERE excluded.seq > have.seq`
 
-func (p *put) buckets(buckets []bucket, ids []int64) {
+func (p *put) buckets(buckets []snapshot.BucketRow, ids []int64) {
 	sql := p.q.text(putBuckets)
 	for part := range slices.Chunk(buckets, chunk) {
 		resolutions, starts, counts := make([]time.Duration, len(part)), make([]time.Time, len(part)), make([]int64, len(part))
 		for i, b := range part {
-			resolutions[i], starts[i], counts[i] = b.resolution, b.start(), b.count
+			resolutions[i], starts[i], counts[i] = b.Resolution, time.Unix(0, b.Start), b.Count
 		}
 		p.batch.Queue(sql, [16]byte(p.writer), p.seq, ids[:len(part)], resolutions, starts, counts)
 		ids = ids[len(part):]

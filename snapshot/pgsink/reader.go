@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"time"
 
@@ -74,7 +75,7 @@ func (r *Reader) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total
 func (r *Reader) totals(ctx context.Context, q snapshot.Query, sql string, args ...any) ([]snapshot.Total, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(sql), args...)
 	if err != nil {
-		return nil, partial(ctx, q.After, err)
+		return nil, partial(ctx, "series", q.After, err)
 	}
 	defer rows.Close()
 	var totals []snapshot.Total
@@ -84,25 +85,27 @@ func (r *Reader) totals(ctx context.Context, q snapshot.Query, sql string, args 
 		var value string
 		var t snapshot.Total
 		if err := rows.Scan(&text, &value, &t.Writers); err != nil {
-			return totals, partial(ctx, last, err)
+			return totals, partial(ctx, "series", last, err)
 		}
 		if t.Key, err = parseKey(text); err != nil {
 			return totals, explain("read totals", err)
 		}
-		sum, ok := new(big.Int).SetString(value, 10)
-		if !ok {
-			return totals, explain("read totals", fmt.Errorf("%w: total %q", ErrMalformed, value))
+		if t.Value, err = parseSum(value); err != nil {
+			return totals, explain("read totals", err)
 		}
-		t.Value = wrap(sum)
 		totals, last = append(totals, t), string(text)
 	}
-	return totals, partial(ctx, last, rows.Err())
+	return totals, partial(ctx, "series", last, rows.Err())
 }
 
-// wrap returns the low 64 bits of n.
-func wrap(n *big.Int) int64 {
-	low := new(big.Int).And(n, new(big.Int).SetUint64(1<<64-1)) // two's complement, also of a negative n
-	return int64(low.Uint64())
+// parseSum returns the low 64 bits of a decimal number.
+func parseSum(s string) (int64, error) {
+	n, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		return 0, fmt.Errorf("%w: sum %q", ErrMalformed, s)
+	}
+	low := n.And(n, new(big.Int).SetUint64(math.MaxUint64)) // two's complement, also of a negative n
+	return int64(low.Uint64()), nil
 }
 
 func parseKey(text []byte) (snapshot.Key, error) {
@@ -113,9 +116,9 @@ func parseKey(text []byte) (snapshot.Key, error) {
 	return key, nil
 }
 
-// partial says that an answer breaks off after a series: if err is that ctx has
-// ended or the server has gone, what came before still holds.
-func partial(ctx context.Context, after string, err error) error {
+// partial says that an answer breaks off after one of several things: if err is
+// that ctx has ended or the server has gone, what came before still holds.
+func partial(ctx context.Context, things, after string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -123,9 +126,9 @@ func partial(ctx context.Context, after string, err error) error {
 	if ctx.Err() == nil && !errors.Is(explained, ErrUnavailable) {
 		return explained
 	}
-	missing := "all series"
+	missing := "all " + things
 	if after != "" {
-		missing = fmt.Sprintf("series after %s", after)
+		missing = fmt.Sprintf("%s after %s", things, after)
 	}
 	return &snapshot.PartialError{Missing: []string{missing}, Err: explained}
 }
@@ -144,7 +147,7 @@ func (r *Reader) CachedTotals(ctx context.Context, q snapshot.Query) ([]snapshot
 	var age *time.Duration
 	err := r.pool.QueryRow(ctx, r.q.text(`SELECT clock_timestamp() - nullif(at, '-infinity') FROM {schema}.cached`)).Scan(&age)
 	if err != nil {
-		return nil, 0, partial(ctx, q.After, err)
+		return nil, 0, partial(ctx, "series", q.After, err)
 	}
 	if age == nil {
 		return nil, -1, nil
@@ -168,7 +171,7 @@ const uniquesSQLPage = `
 func (r *Reader) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(uniquesSQLPage), page(q)...)
 	if err != nil {
-		return nil, partial(ctx, q.After, err)
+		return nil, partial(ctx, "series", q.After, err)
 	}
 	unions, readErr := collectUnions(rows)
 	if n := len(unions); readErr != nil && n > 0 { // more rows of the last may be missing
@@ -185,31 +188,38 @@ func (r *Reader) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.Uniq
 		}
 		totals, last = append(totals, snapshot.UniquesTotal{Key: key, Scheme: u.scheme, Sketch: u.sketch}), string(u.key)
 	}
-	return totals, partial(ctx, last, readErr)
+	return totals, partial(ctx, "series", last, readErr)
 }
 
-// A Bucket is what all writers have added to a series in the resolution that
-// begins at Start.
-type Bucket struct {
-	Start time.Time
-	Count int64
-}
+const windowSQL = `
+	SELECT b.start, sum(b.count)::text
+	FROM {schema}.series s JOIN {schema}.buckets b ON b.series = s.id
+	WHERE substring(s.key, 1, 1024) = substring($1::bytea, 1, 1024) AND s.key = $1
+	AND b.resolution = $2 AND b.start >= $3 AND b.start < $4
+	GROUP BY b.start HAVING sum(b.count) <> 0 ORDER BY b.start`
 
-// Window returns the buckets of one series at one resolution that begin at from
-// or later and before to, oldest first. Idle ones are left out.
+// Window implements snapshot.Reader. Sums wrap around, as an int64 does.
 //
 // Writers place their counts by their own wall clocks, and what one added
 // between its last snapshot and its end is missing.
-func (r *Reader) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]Bucket, error) {
-	rows, err := r.pool.Query(ctx, r.q.text(`
-		SELECT b.start, sum(b.count)::bigint
-		FROM {schema}.series s JOIN {schema}.buckets b ON b.series = s.id
-		WHERE substring(s.key, 1, 1024) = substring($1::bytea, 1, 1024) AND s.key = $1
-		AND b.resolution = $2 AND b.start >= $3 AND b.start < $4
-		GROUP BY b.start ORDER BY b.start`), []byte(key.String()), resolution, from, to)
+func (r *Reader) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
+	rows, err := r.pool.Query(ctx, r.q.text(windowSQL), []byte(key.String()), resolution, from, to)
 	if err != nil {
-		return nil, explain("read window", err)
+		return nil, partial(ctx, "buckets", "", err)
 	}
-	buckets, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Bucket])
-	return buckets, explain("read window", err)
+	defer rows.Close()
+	var buckets []snapshot.Bucket
+	last := ""
+	for rows.Next() {
+		var b snapshot.Bucket
+		var count string
+		if err := rows.Scan(&b.Start, &count); err != nil {
+			return buckets, partial(ctx, "buckets", last, err)
+		}
+		if b.Count, err = parseSum(count); err != nil {
+			return buckets, explain("read window", err)
+		}
+		buckets, last = append(buckets, b), b.Start.UTC().Format(time.RFC3339Nano)
+	}
+	return buckets, partial(ctx, "buckets", last, rows.Err())
 }

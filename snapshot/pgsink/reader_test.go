@@ -192,22 +192,29 @@ func TestReaderDeadline(t *testing.T) {
 	p := newPlace(t)
 	write(t, p.sink(Options{}), anySnapshot(t))
 	err := pgx.BeginTxFunc(t.Context(), p.pool, readCommitted, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(t.Context(), newQueries(p.schema).text(`LOCK TABLE {schema}.counters, {schema}.uniques`)); err != nil {
+		if _, err := tx.Exec(t.Context(), newQueries(p.schema).text(`LOCK TABLE {schema}.counters, {schema}.uniques, {schema}.buckets`)); err != nil {
 			return err
 		}
-		for _, read := range []func(context.Context) error{
-			func(ctx context.Context) error { return second(p.reader().Totals(ctx, snapshot.Query{})) },
-			func(ctx context.Context) error { return second(p.reader().Uniques(ctx, snapshot.Query{})) },
+		hits := key(t, "hits_total", "a")
+		for _, test := range []struct {
+			missing string
+			read    func(context.Context) error
+		}{
+			{"all series", func(ctx context.Context) error { return second(p.reader().Totals(ctx, snapshot.Query{})) }},
+			{"all series", func(ctx context.Context) error { return second(p.reader().Uniques(ctx, snapshot.Query{})) }},
+			{"all buckets", func(ctx context.Context) error {
+				return second(p.reader().Window(ctx, hits, time.Second, time.Time{}, time.Now()))
+			}},
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
 				defer cancel()
 				p.awaitLock()
 			}()
-			err := read(ctx)
+			err := test.read(ctx)
 			partial, ok := errors.AsType[*snapshot.PartialError](err)
 			require.True(t, ok, "%v", err)
-			assert.Equal(t, []string{"all series"}, partial.Missing)
+			assert.Equal(t, []string{test.missing}, partial.Missing)
 			require.ErrorIs(t, err, context.Canceled)
 		}
 		return nil

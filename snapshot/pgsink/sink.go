@@ -49,7 +49,7 @@ import (
 // materialized view for totals, which only its owner may refresh.
 //
 // Limits: all rows that a snapshot changes are sent in one transaction. Buckets
-// follow the writers' wall clocks, see buckets.go.
+// follow the writers' wall clocks.
 
 // Options say where a Sink writes. Only Pool is required.
 type Options struct {
@@ -103,7 +103,7 @@ type Sink struct {
 // A source is what the tables hold of one engine.
 type source struct {
 	snapshot.Mirror
-	buckets bucketMirror
+	buckets snapshot.BucketMirror
 	ids     idCache
 	written bool // the last Write of it ended well
 }
@@ -112,7 +112,6 @@ type source struct {
 func (f *source) hold(s *snapshot.Snapshot) {
 	f.ids.hold(f.Mark())
 	f.Hold(s)
-	f.buckets.hold()
 	f.ids.shrink(len(s.Counters) + len(s.Final) + len(s.Uniques) + len(s.Windows))
 }
 
@@ -227,7 +226,6 @@ func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (s
 		}
 		from.ids.settle(st.Mark, from.Mark())
 		step, err = from.Settle(st)
-		from.buckets.settle(st, from.Writer())
 		if err != nil || step != snapshot.Send {
 			return err
 		}
@@ -275,7 +273,7 @@ func (k *Sink) standing(ctx context.Context, tx pgx.Tx, w snapshot.WriterID) (sn
 // send writes what the tables lack of s, and the standing.
 func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Snapshot, st snapshot.Standing, column string) error {
 	rows, sketches := from.Pick(s)
-	buckets := from.buckets.pick(s, from.Mark())
+	buckets := from.buckets.Pick(&from.Mirror, s)
 	ids, err := k.intern(ctx, tx, &from.ids, keysOf(rows, sketches, buckets))
 	if err != nil {
 		return err
@@ -290,7 +288,7 @@ func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Sn
 	return tx.SendBatch(ctx, &p.batch).Close()
 }
 
-func keysOf(rows []snapshot.Row, sketches []snapshot.Uniques, buckets []bucket) []snapshot.Key {
+func keysOf(rows []snapshot.Row, sketches []snapshot.Uniques, buckets []snapshot.BucketRow) []snapshot.Key {
 	keys := make([]snapshot.Key, 0, len(rows)+len(sketches)+len(buckets))
 	for _, r := range rows {
 		keys = append(keys, r.Key)
@@ -299,7 +297,7 @@ func keysOf(rows []snapshot.Row, sketches []snapshot.Uniques, buckets []bucket) 
 		keys = append(keys, u.Key)
 	}
 	for _, b := range buckets {
-		keys = append(keys, b.key)
+		keys = append(keys, b.Key)
 	}
 	return keys
 }

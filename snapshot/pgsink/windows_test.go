@@ -104,7 +104,7 @@ func TestBucketsOfAllWriters(t *testing.T) {
 	assert.Empty(t, none)
 }
 
-func starts(buckets []Bucket) (starts []int64) {
+func starts(buckets []snapshot.Bucket) (starts []int64) {
 	for _, b := range buckets {
 		starts = append(starts, b.Start.UnixNano())
 	}
@@ -138,12 +138,4 @@ func TestBucketsInPartitions(t *testing.T) {
 	write(t, p.sink(Options{}), e.snapshot(rand.New(rand.NewPCG(6, 6))))
 	assert.EqualValues(t, 1, query[int](p, `SELECT count(*) FROM {schema}.buckets_soon`))
 	assert.Zero(t, query[int](p, `SELECT count(*) FROM {schema}.buckets_default`))
-}
-
-func TestTickOf(t *testing.T) {
-	for _, test := range []struct{ start, want int64 }{
-		{0, 0}, {-1, 0}, {-2, 0}, {-3, -1}, {-10, -1}, {-12, -1}, {-13, -2}, {7, 0}, {8, 1}, {9, 1}, {17, 1}, {18, 2},
-	} {
-		assert.Equal(t, test.want, tickOf(test.start, 10), "start %d", test.start)
-	}
 }

@@ -29,7 +29,7 @@ const password = "s3cret-word"
 // user is the ACL of the package documentation.
 var user = []any{
 	"ACL", "SETUSER", "hotcount", "on", ">" + password, "~app:*", "-@all", "+@scripting", "+@hash", "+@sortedset",
-	"+@string", "+pfmerge", "+time", "+exists", "+del", "+pttl", "+ping", "+hello",
+	"+@string", "+pfmerge", "+time", "+exists", "+del", "+pttl", "+pexpireat", "+ping", "+hello",
 }
 
 func write(t *testing.T, o Options) error {

@@ -21,6 +21,9 @@ const seriesPerTrip = 500
 // base is the field of a counter's hash for the sum of the dead writers' rows.
 const base = "base"
 
+// total is the field of a bucket's hash for the sum over the writers.
+const total = "total"
+
 var _ interface {
 	snapshot.Sink
 	snapshot.Reader

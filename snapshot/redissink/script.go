@@ -21,6 +21,8 @@ var (
 	luaClaim string
 	//go:embed lua/rows.lua
 	luaRows string
+	//go:embed lua/buckets.lua
+	luaBuckets string
 	//go:embed lua/merge.lua
 	luaMerge string
 	//go:embed lua/replace.lua
@@ -53,6 +55,7 @@ func newScript(parts ...string) script {
 var (
 	claimScript   = newScript(luaStanding, luaClaim)
 	rowsScript    = newScript(luaStanding, luaNumber, luaRow, luaRows)
+	bucketsScript = newScript(luaStanding, luaNumber, luaBuckets)
 	mergeScript   = newScript(luaStanding, luaMerge)
 	replaceScript = newScript(luaStanding, luaReplace)
 	finishScript  = newScript(luaStanding, luaFinish)

@@ -4,33 +4,41 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-// A Fold turns rows into totals. Its state depends only on the set of rows that
-// have been applied, not on their order or on how often each came. The zero Fold
-// is empty and ready for use. It must not be copied after first use.
+// A Fold turns messages into totals. Its state depends only on the set of messages
+// that have been applied, not on their order or on how often each came. The zero
+// Fold is empty and ready for use. It must not be copied after first use.
 //
-// A Fold is safe for concurrent use. It takes about 100 bytes for each counter's
-// row, and a sketch for each series of distinct counts.
+// A Fold is safe for concurrent use. It takes about 110 bytes for each row of a
+// counter or a bucket, a sketch for each series of distinct counts, and about 60
+// bytes for each writer, those that are gone too.
 type Fold struct {
 	mu       sync.RWMutex
+	writers  map[snapshot.WriterID]stood
 	counters map[string]*counted
 	uniques  map[string]*united
+	windows  map[string]map[bucketID]map[snapshot.WriterID]newest
 }
 
 var _ snapshot.Reader = (*Fold)(nil)
 
+// stood is what is known of a writer.
+type stood struct {
+	known bool
+	gone  bool
+	seq   uint64
+	rows  int // counters' rows of it
+}
+
 // counted is a counter with the newest row of each origin.
 type counted struct {
 	key  snapshot.Key
-	sum  int64 // of the rows' values
 	rows map[origin]newest
 }
 
@@ -40,31 +48,92 @@ type origin struct {
 }
 
 type newest struct {
-	seq   uint64
-	value int64
+	seq          uint64
+	value, prior int64
 }
 
 // newer orders the rows of one origin. A writer does not give one seq to two
 // values; if two writers share an id all the same, the order must still be one.
 func (n newest) newer(o newest) bool {
-	return cmp.Or(cmp.Compare(n.seq, o.seq), cmp.Compare(n.value, o.value)) > 0
+	return cmp.Or(cmp.Compare(n.seq, o.seq), cmp.Compare(n.value, o.value), cmp.Compare(n.prior, o.prior)) > 0
 }
 
-// united is a series of distinct counts: a sketch for each scheme.
-type united struct {
-	key      snapshot.Key
-	sketches map[hll.Scheme]*hll.Sketch
-}
-
-// Apply takes a row into account. It keeps nothing of r.Sketch. An error says that
-// the sketch is broken, and changes nothing.
-func (f *Fold) Apply(r Row) error {
-	id := r.Key.String()
-	if r.Sketch != nil {
-		return f.applyUniques(id, &r)
+// Apply takes a message into account. It keeps nothing of sketches. An error says
+// that a sketch is broken, and changes nothing.
+func (f *Fold) Apply(m Message) error {
+	sketches, err := decodeSketches(m.Rows)
+	if err != nil {
+		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if m.Standing != nil {
+		f.stand(m.Standing)
+	}
+	for i := range m.Rows {
+		switch r := &m.Rows[i]; r.kind() {
+		case kindUniques:
+			err = cmp.Or(err, f.unite(r, sketches[i]))
+		case kindBuckets:
+			f.fill(r)
+		default:
+			f.count(r)
+		}
+	}
+	return err
+}
+
+// stand takes note of how far a writer has got.
+func (f *Fold) stand(s *Standing) {
+	st := f.writers[s.Writer]
+	st.known, st.seq = true, max(st.seq, s.Seq)
+	f.know(s.Writer, st)
+	var gone []snapshot.WriterID
+	if s.Pending.IsZero() {
+		gone = s.Folded
+	}
+	if s.Gone {
+		gone = append(gone, s.Writer)
+	}
+	for _, w := range gone {
+		st := f.writers[w]
+		st.gone = true
+		f.know(w, st)
+	}
+	if slices.ContainsFunc(gone, func(w snapshot.WriterID) bool { return f.writers[w].rows > 0 }) {
+		f.bury()
+	}
+}
+
+func (f *Fold) know(w snapshot.WriterID, st stood) {
+	if f.writers == nil {
+		f.writers = make(map[snapshot.WriterID]stood)
+	}
+	f.writers[w] = st
+}
+
+// bury forgets the rows of writers that are gone.
+func (f *Fold) bury() {
+	for id, c := range f.counters {
+		for from := range c.rows {
+			if st := f.writers[from.writer]; st.gone {
+				delete(c.rows, from)
+				st.rows--
+				f.writers[from.writer] = st
+			}
+		}
+		if len(c.rows) == 0 {
+			delete(f.counters, id)
+		}
+	}
+}
+
+func (f *Fold) count(r *Row) {
+	st := f.writers[r.Writer]
+	if st.gone {
+		return
+	}
+	id := r.Key.String()
 	c := f.counters[id]
 	if c == nil {
 		if f.counters == nil {
@@ -73,51 +142,23 @@ func (f *Fold) Apply(r Row) error {
 		c = &counted{key: r.Key, rows: make(map[origin]newest)}
 		f.counters[id] = c
 	}
-	from, row := origin{r.Writer, r.Created}, newest{r.Seq, r.Value}
-	if there, ok := c.rows[from]; !ok || row.newer(there) {
-		c.sum += row.value - there.value
+	from, row := origin{r.Writer, r.Created}, newest{r.Seq, r.Value, r.Prior}
+	there, ok := c.rows[from]
+	if !ok {
+		st.rows++
+		f.know(r.Writer, st)
+	}
+	if !ok || row.newer(there) {
 		c.rows[from] = row
 	}
-	return nil
 }
 
-func (f *Fold) applyUniques(id string, r *Row) error {
-	sketch, err := decodeSketch(r)
-	if err != nil {
-		return err
+// settled returns what counts of a writer's newest row.
+func (f *Fold) settled(w snapshot.WriterID, n newest) int64 {
+	if st := f.writers[w]; st.known && n.seq > st.seq {
+		return n.prior
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	u := f.uniques[id]
-	if u == nil {
-		if f.uniques == nil {
-			f.uniques = make(map[string]*united)
-		}
-		u = &united{key: r.Key, sketches: make(map[hll.Scheme]*hll.Sketch)}
-		f.uniques[id] = u
-	}
-	there := u.sketches[r.Scheme]
-	if there == nil {
-		u.sketches[r.Scheme] = sketch
-		return nil
-	}
-	if sketch.Options().Precision < there.Options().Precision { // a union is as coarse as its coarsest part
-		there, sketch = sketch, there
-	}
-	u.sketches[r.Scheme] = there
-	return there.Merge(sketch)
-}
-
-// decodeSketch returns a sketch without a seed, of which a row has only a print.
-func decodeSketch(r *Row) (*hll.Sketch, error) {
-	s, err := hll.New(hll.Options{Hash: r.Scheme.Hash})
-	if err == nil {
-		err = s.UnmarshalBinary(r.Sketch)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %v: %w", ErrFormat, r.Key, err)
-	}
-	return s, nil
+	return n.value
 }
 
 // Totals implements snapshot.Reader. It does not look at ctx.
@@ -131,33 +172,16 @@ func (f *Fold) Totals(_ context.Context, q snapshot.Query) ([]snapshot.Total, er
 	var totals []snapshot.Total
 	for _, id := range ids {
 		c := f.counters[id]
+		t := snapshot.Total{Key: c.key}
 		writers := make(map[snapshot.WriterID]struct{})
-		for from := range c.rows {
-			writers[from.writer] = struct{}{}
+		for from, row := range c.rows {
+			t.Value += f.settled(from.writer, row)
+			if !from.writer.IsZero() {
+				writers[from.writer] = struct{}{}
+			}
 		}
-		totals = append(totals, snapshot.Total{Key: c.key, Value: c.sum, Writers: len(writers)})
-	}
-	return totals, nil
-}
-
-// Uniques implements snapshot.Reader. It does not look at ctx. A series whose
-// writers hash in different ways has a total for each of them.
-func (f *Fold) Uniques(_ context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	ids, err := page(f.uniques, q)
-	if err != nil {
-		return nil, err
-	}
-	var totals []snapshot.UniquesTotal
-	for _, id := range ids {
-		u := f.uniques[id]
-		schemes := slices.SortedFunc(maps.Keys(u.sketches), func(a, b hll.Scheme) int {
-			return strings.Compare(a.String(), b.String())
-		})
-		for _, scheme := range schemes {
-			totals = append(totals, snapshot.UniquesTotal{Key: u.key, Scheme: scheme, Sketch: u.sketches[scheme].Clone()})
-		}
+		t.Writers = len(writers)
+		totals = append(totals, t)
 	}
 	return totals, nil
 }

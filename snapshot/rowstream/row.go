@@ -1,138 +1,93 @@
 package rowstream
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"hash/crc32"
 	"strconv"
+	"time"
 
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-// ErrFormat is wrapped by the errors about bytes that are not a row.
-var ErrFormat = errors.New("hotcount/rowstream: malformed row")
+// ErrFormat is wrapped by the errors about bytes that are not a message.
+var ErrFormat = errors.New("hotcount/rowstream: malformed message")
 
 // A Row is the count of one series since Created, by one writer, as it was in the
-// writer's snapshot Seq. It is a counter, or a count of distinct elements if
-// Sketch is not nil.
+// writer's snapshot Seq. It is a count of distinct elements if Sketch is not nil, a
+// window's bucket if Resolution is not 0, and else a counter. A row of the zero
+// Writer is a sum over writers that are gone.
 type Row struct {
 	Key     snapshot.Key
 	Writer  snapshot.WriterID
-	Created int64 // Unix nanoseconds
+	Created int64 // Unix nanoseconds; of a bucket, when it begins
 	Seq     uint64
 
-	Value int64 // of a counter
+	Value int64 // of a counter or a bucket
+	Prior int64 // what Value was in the writer's last whole snapshot before Seq
+
+	Resolution time.Duration // of a bucket
 
 	Scheme hll.Scheme // of a sketch
 	Sketch []byte     // as hll.Sketch.AppendBinary writes it
 }
 
-// Offsets and lengths of the encoding, see the package comment.
-const (
-	magic   = "hr"
-	version = 1
+// A Standing says how far a writer has got. Rows of a later Seq belong to a flush
+// that has not ended: of those Prior counts.
+type Standing struct {
+	snapshot.Standing
+	Writer snapshot.WriterID
 
-	kindCounter = 'c'
-	kindUniques = 'u'
+	// Gone says that what the writer counted is in the rows of the zero
+	// writer now. Its own do not count any more.
+	Gone bool
 
-	headLen   = len(magic) + 2 + len(snapshot.WriterID{}) + 8 + 8 + 4
-	valueLen  = 8
-	schemeLen = 1 + 8
-	sumLen    = 4
-)
+	// Folded, in the standing of the zero writer, are the writers whose rows
+	// went into the rows with this Seq, or, while Pending is set, will go into
+	// those with the next.
+	Folded []snapshot.WriterID
+}
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// AppendBinary appends the encoding of r.
-func (r *Row) AppendBinary(dst []byte) ([]byte, error) {
-	start := len(dst)
-	dst = append(dst, magic...)
-	dst = append(dst, version, r.kind())
-	dst = append(dst, r.Writer[:]...)
-	dst = binary.BigEndian.AppendUint64(dst, uint64(r.Created))
-	dst = binary.BigEndian.AppendUint64(dst, r.Seq)
-	dst = binary.BigEndian.AppendUint32(dst, 0) // the series' length, known below
-	dst = r.Key.AppendText(dst)
-	series := dst[start+headLen:]
-	if len(series) == 0 || uint64(len(series)) > 1<<32-1 {
-		return dst[:start], fmt.Errorf("%w: the series has %d bytes", ErrFormat, len(series))
-	}
-	binary.BigEndian.PutUint32(dst[start+headLen-4:], uint32(len(series)))
-	if r.Sketch == nil {
-		dst = binary.BigEndian.AppendUint64(dst, uint64(r.Value))
-	} else {
-		dst = append(dst, byte(r.Scheme.Hash))
-		dst = binary.BigEndian.AppendUint64(dst, r.Scheme.SeedPrint)
-		dst = append(dst, r.Sketch...)
-	}
-	return binary.BigEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli)), nil
+// A Message is what one message on a stream holds.
+type Message struct {
+	Rows     []Row
+	Standing *Standing // nil if there are rows
 }
 
 func (r *Row) kind() byte {
-	if r.Sketch == nil {
-		return kindCounter
+	switch {
+	case r.Sketch != nil:
+		return kindUniques
+	case r.Resolution != 0:
+		return kindBuckets
 	}
-	return kindUniques
+	return kindCounters
+}
+
+// Whole returns the value that r had in the writer's snapshot seq, if that was the
+// last that was whole.
+func (r *Row) Whole(seq uint64) int64 {
+	if r.Seq > seq {
+		return r.Prior
+	}
+	return r.Value
 }
 
 // AppendID appends what all rows have in common that replace each other: kind,
-// writer, Created and series, as text with spaces between. A compacted topic has
-// it as the key.
+// writer, Created, Resolution of a bucket and series, as text with spaces between.
+// A compacted topic has it as the key.
 func (r *Row) AppendID(dst []byte) []byte {
 	dst = append(dst, r.kind(), ' ')
 	dst = append(dst, r.Writer.String()...)
 	dst = append(dst, ' ')
 	dst = strconv.AppendInt(dst, r.Created, 10)
+	if r.kind() == kindBuckets {
+		dst = strconv.AppendInt(append(dst, ' '), int64(r.Resolution), 10)
+	}
 	dst = append(dst, ' ')
 	return r.Key.AppendText(dst)
 }
 
-// Decode returns the row that data encodes. Its Sketch is part of data. Errors
-// wrap ErrFormat. Decode does not look into the sketch; Apply does.
-func Decode(data []byte) (Row, error) {
-	if len(data) < headLen+sumLen {
-		return Row{}, fmt.Errorf("%w: %d bytes, at least %d are needed", ErrFormat, len(data), headLen+sumLen)
-	}
-	if string(data[:len(magic)]) != magic {
-		return Row{}, fmt.Errorf("%w: it begins with %q, not %q", ErrFormat, data[:len(magic)], magic)
-	}
-	if v := data[len(magic)]; v != version {
-		return Row{}, fmt.Errorf("%w: version %d, want %d", ErrFormat, v, version)
-	}
-	body, sum := data[:len(data)-sumLen], binary.BigEndian.Uint32(data[len(data)-sumLen:])
-	if got := crc32.Checksum(body, castagnoli); got != sum {
-		return Row{}, fmt.Errorf("%w: checksum %08x, want %08x", ErrFormat, got, sum)
-	}
-	return decodeBody(body)
-}
-
-// decodeBody decodes what the checksum has been checked of.
-func decodeBody(body []byte) (Row, error) {
-	var r Row
-	kind, rest := body[len(magic)+1], body[len(magic)+2:]
-	rest = rest[copy(r.Writer[:], rest):]
-	r.Created = int64(binary.BigEndian.Uint64(rest))
-	r.Seq = binary.BigEndian.Uint64(rest[8:])
-	n := binary.BigEndian.Uint32(rest[16:])
-	rest = rest[20:]
-	if uint64(n) > uint64(len(rest)) {
-		return Row{}, fmt.Errorf("%w: a series of %d bytes in %d", ErrFormat, n, len(rest))
-	}
-	key, err := snapshot.ParseKey(string(rest[:n]))
-	if err != nil {
-		return Row{}, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	r.Key, rest = key, rest[n:]
-	switch {
-	case kind == kindCounter && len(rest) == valueLen:
-		r.Value = int64(binary.BigEndian.Uint64(rest))
-	case kind == kindUniques && len(rest) >= schemeLen:
-		r.Scheme = hll.Scheme{Hash: hll.Hash(rest[0]), SeedPrint: binary.BigEndian.Uint64(rest[1:])}
-		r.Sketch = rest[schemeLen:]
-	default:
-		return Row{}, fmt.Errorf("%w: kind %q with %d bytes", ErrFormat, kind, len(rest))
-	}
-	return r, nil
+// AppendID does the same for standings: kind and writer.
+func (s *Standing) AppendID(dst []byte) []byte {
+	return append(append(dst, kindStanding, ' '), s.Writer.String()...)
 }

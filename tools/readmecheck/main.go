@@ -8,7 +8,7 @@
 //	go      is compiled against this tree, then run in an empty directory, and must
 //	        exit 0; "go compile" is compiled only
 //	output  must equal what the block before it printed on standard output
-//	text    is not checked, nor is json
+//	text    is not checked, nor are json and mermaid
 //
 // Any other language is an error: a command fenced as console would be shown and
 // never run. A go block without a package clause is a list of declarations or, failing
@@ -65,7 +65,7 @@ func check(file string, timeout time.Duration) (failed int, err error) {
 	for _, b := range list {
 		start := time.Now()
 		switch b.lang {
-		case "text", "json":
+		case "text", "json", "mermaid":
 			continue
 		case "sh":
 			stdout, err = runShell(b, timeout)
@@ -74,7 +74,7 @@ func check(file string, timeout time.Duration) (failed int, err error) {
 		case "output":
 			err = compare(stdout, b.text)
 		default:
-			err = errors.New("unknown language: use sh, go, output, text or json")
+			err = errors.New("unknown language: use sh, go, output, text, json or mermaid")
 		}
 		verdict := "ok  "
 		if err != nil {

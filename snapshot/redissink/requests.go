@@ -1,0 +1,102 @@
+package redissink
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// A request is a part of a share's flush: rows, buckets or sketches, or nothing for
+// the end.
+type request struct {
+	sh       *share
+	index    int
+	rows     []snapshot.Row
+	buckets  []snapshot.BucketRow
+	sketches []redisSketch
+}
+
+func (sh *share) enqueue(queue []request) []request {
+	for rows := range slices.Chunk(sh.picked, rowsPerCall) {
+		queue = append(queue, request{sh: sh, index: sh.requests, rows: rows})
+		sh.requests++
+	}
+	for buckets := range slices.Chunk(sh.views, bucketsPerCall) {
+		queue = append(queue, request{sh: sh, index: sh.requests, buckets: buckets})
+		sh.requests++
+	}
+	for sketches := range slices.Chunk(sh.mergeable, sketchesPerCall) {
+		queue = append(queue, request{sh: sh, index: sh.requests, sketches: sketches})
+		sh.requests++
+	}
+	return append(queue, request{sh: sh, index: sh.requests})
+}
+
+func (k *Sink) call(r request) *call {
+	switch {
+	case r.rows != nil:
+		return r.sh.callRows(r.index, r.rows)
+	case r.buckets != nil:
+		return k.callBuckets(r.sh, r.index, r.buckets)
+	case r.sketches != nil:
+		return r.sh.callMerge(r.index, r.sketches)
+	}
+	return &call{
+		script: &finishScript,
+		keys:   []string{r.sh.part.writers, r.sh.part.leases},
+		args:   append(r.sh.args(), padded(r.sh.rows.Seq), r.sh.requests, k.lease.Milliseconds()),
+	}
+}
+
+// args returns the first arguments of each script of a flush.
+func (sh *share) args() []any { return []any{sh.mirror.Writer().String(), hexMark(sh.mark)} }
+
+func (sh *share) callRows(index int, rows []snapshot.Row) *call {
+	c := &call{
+		script: &rowsScript,
+		keys:   []string{sh.part.writers, sh.part.counters},
+		args:   append(sh.args(), index, sh.rows.Seq, len(sh.part.counter)),
+	}
+	for len(rows) > 0 {
+		n := 1 // rows of one series, which need one place
+		for n < len(rows) && rows[n].Key.Equal(rows[0].Key) {
+			n++
+		}
+		var encoded []byte
+		for _, r := range rows[:n] {
+			encoded = append(appendRow(encoded, r), ' ')
+		}
+		c.keys = append(c.keys, named(sh.part.counter, rows[0].Key.String()))
+		c.args = append(c.args, encoded)
+		rows = rows[n:]
+	}
+	return c
+}
+
+// answered takes note of the answer to a request. Only the last one tells how
+// the flush ended: it is granted if all have been applied, whenever that was.
+func (sh *share) answered(r request, c *call) {
+	answer, err := c.cmd.Int()
+	switch {
+	case sh.err != nil:
+	case err != nil:
+		sh.err = typed(err)
+	case r.index < sh.requests:
+	case answer == 0:
+		sh.err = fmt.Errorf("%w: writer %v", ErrInterrupted, sh.mirror.Writer())
+	default:
+		sh.mirror.Hold(&sh.rows)
+		sh.earlier = nil
+		sh.standing = snapshot.Standing{Seq: sh.rows.Seq, Mark: sh.mark}
+	}
+}
+
+// appendRow appends what rows.lua takes: Created so shifted that negative ones
+// have their place, and Value.
+func appendRow(dst []byte, r snapshot.Row) []byte {
+	dst = strconv.AppendUint(dst, uint64(r.Created)^1<<63, 10)
+	dst = append(dst, ' ')
+	return strconv.AppendUint(dst, uint64(r.Value), 16)
+}
