@@ -33,8 +33,8 @@ type source struct {
 	mirror  snapshot.Mirror
 	buckets snapshot.BucketMirror
 
-	at      uint64    // the sequence of the last standing that we put, 0 if none
-	slots   [2]*slots // of rows that stay and of buckets
+	at    uint64    // the sequence of the last standing that we put, 0 if none
+	slots [2]*slots // of rows that stay and of buckets
 }
 
 // Write implements snapshot.Sink. It takes four round trips and a message for each
