@@ -3,6 +3,7 @@ package natssink
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -47,9 +48,9 @@ func (s *stopping) run(t *testing.T, n int64, f func(context.Context) error) err
 // A flush that takes longer than each Write may goes on where the last one was
 // stopped.
 func TestALongFlushGoesOn(t *testing.T) {
-	rows, perWrite := 300_000, int64(1000)
+	rows, perWrite := 300_000, int64(2000)
 	if testing.Short() {
-		rows, perWrite = 30_000, 100
+		rows, perWrite = 30_000, 200
 	}
 	direct := connect(t)
 	net := &stopping{JetStream: direct.js}
@@ -105,6 +106,7 @@ func TestALongFlushOverALoss(t *testing.T) {
 	s.Stop()
 	s.Bring("old")
 	s.Start()
+	net.left.Store(math.MaxInt64)
 	write(t, k, next)
 	page, err := k.Totals(t.Context(), snapshotQuery(rows))
 	require.NoError(t, err)

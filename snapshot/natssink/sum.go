@@ -19,7 +19,9 @@ import (
 type summing struct {
 	base   *rowstream.Standing
 	folded map[snapshot.WriterID]bool
-	rows   int // of the folded writers
+
+	rows     int      // of the folded writers
+	subjects []string // that they are under
 
 	gone   rowstream.Fold // of the folded writers alone
 	unions rowstream.Fold // of their sketches and those in the sums
@@ -28,9 +30,8 @@ type summing struct {
 	keys  map[string]snapshot.Key // of the rows in slots, by text
 }
 
-// sum adds the rows of the writers in base.Folded to the sums, and returns how many
-// rows they had.
-func (k *Sink) sum(ctx context.Context, stream jetstream.Stream, base *rowstream.Standing) (int, error) {
+// sum adds the rows of the writers in base.Folded to the sums.
+func (k *Sink) sum(ctx context.Context, stream jetstream.Stream, base *rowstream.Standing) (*summing, error) {
 	s := &summing{
 		base:   base,
 		folded: make(map[snapshot.WriterID]bool, len(base.Folded)),
@@ -44,14 +45,14 @@ func (k *Sink) sum(ctx context.Context, stream jetstream.Stream, base *rowstream
 	}
 	for _, token := range [...]string{counterToken, uniquesToken, writerToken} {
 		if err := k.read(ctx, k.name, k.name+"."+token+".>", s.apply, nil); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	if err := s.add(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
 	mark := snapshot.NewMark()
-	return s.rows, each(ctx, s.slots.touched, func(ctx context.Context, i int, sl *slot) error {
+	return s, each(ctx, s.slots.touched, func(ctx context.Context, i int, sl *slot) error {
 		_, err := k.putRows(ctx, stream, sl, fmt.Sprintf("%x.%d", mark, i))
 		if errors.Is(err, errOvertaken) {
 			return fmt.Errorf("%w: another Compact", ErrInterrupted)
@@ -82,6 +83,7 @@ func (s *summing) apply(m *received) error {
 		return nil
 	}
 	s.rows += len(m.message.Rows)
+	s.subjects = append(s.subjects, m.subject)
 	return s.gone.Apply(m.message)
 }
 
