@@ -44,5 +44,5 @@ func ExampleAllPublished() {
 	// Output:
 	// 1 workers, one atomic: published 14 ns an add, simulated 14
 	// 4 workers, one atomic: published 93 ns an add, simulated 93
-	// 24 workers, one atomic: published 487 ns an add, simulated 558
+	// 24 workers, one atomic: published 487 ns an add, simulated 559
 }
