@@ -57,9 +57,9 @@ const scripts = 64
 // A script is what a goroutine does, from the top and again.
 type script []Step
 
-// newScripts returns the scripts of a case, the same on each call.
-func newScripts(k Keys, readPercent int) []script {
-	all := make([]script, scripts)
+// newScripts returns scripts for so many goroutines, the same on each call.
+func newScripts(k Keys, readPercent, goroutines int) []script {
+	all := make([]script, min(goroutines, scripts))
 	for i := range all {
 		rng := rand.New(rand.NewPCG(uint64(k)<<32|uint64(readPercent), uint64(i)))
 		zipf := rand.NewZipf(rng, zipfPower, 1, KeyCount-1)

@@ -38,27 +38,22 @@ func (t timing) opsPerSecond() float64 { return float64(t.ops) / t.wall.Seconds(
 // the last one has ended. work is what each does.
 func (b *bout) run(n int, work func(g int, c OwnCounters)) timing {
 	var (
-		ready, left atomic.Int64
-		done        sync.WaitGroup
-		began, cpu  = time.Time{}, time.Duration(0)
-		t           = timing{ops: n * b.goroutines}
-		all         = int64(b.goroutines)
+		t       = timing{ops: n * b.goroutines}
+		gate    = newGate(b.goroutines)
+		running atomic.Int64
+		done    sync.WaitGroup
+		began   time.Time
+		cpu     time.Duration
 	)
-	left.Store(all)
+	running.Store(int64(b.goroutines))
 	for g := range b.goroutines {
 		done.Go(func() {
 			c := b.own()
-			if ready.Add(1) == all {
-				began, cpu = time.Now(), processorTime()
-				ready.Add(1)
-			}
-			for ready.Load() <= all {
-				runtime.Gosched() // there may be more goroutines than Ps
-			}
+			gate.pass(func() { began, cpu = time.Now(), processorTime() })
 			work(g, c)
 			c.Close()
-			if left.Add(-1) == 0 {
-				t.cpu, t.wall = processorTime()-cpu, time.Since(began)
+			if running.Add(-1) == 0 {
+				t.wall, t.cpu = time.Since(began), processorTime()-cpu
 			}
 		})
 	}
@@ -152,7 +147,7 @@ func (b *bench) close() error {
 // with some of them timed, and returns an error that wraps ErrCount if a count is
 // wrong afterwards.
 func Check(c Case, n int) error {
-	b, err := open(&c, newScripts(c.Keys, c.ReadPercent))
+	b, err := open(&c, newScripts(c.Keys, c.ReadPercent, c.Goroutines))
 	if err != nil {
 		return err
 	}

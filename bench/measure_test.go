@@ -62,7 +62,7 @@ func TestTally(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []Keys{One, Zipf, Uniform} {
 		for _, percent := range []int{0, 10, 100} {
-			for i, s := range newScripts(k, percent)[:4] {
+			for i, s := range newScripts(k, percent, 4) {
 				n := rng.IntN(5 * scriptLen)
 				whole := recorder{make([]int64, KeyCount), make([]int64, KeyCount)}
 				s.run(0, n, &whole)
@@ -87,7 +87,7 @@ func TestTally(t *testing.T) {
 // Keys are spread as they say.
 func TestKeys(t *testing.T) {
 	r := recorder{make([]int64, KeyCount), make([]int64, KeyCount)}
-	for _, s := range newScripts(Zipf, 10) {
+	for _, s := range newScripts(Zipf, 10, scripts) {
 		r.Run(s)
 	}
 	const all = scripts * scriptLen
@@ -100,7 +100,7 @@ func TestKeys(t *testing.T) {
 	assert.InDelta(t, all/6.2/2.14, r.adds[1]+r.reads[1], all/50)
 
 	r = recorder{make([]int64, KeyCount), make([]int64, KeyCount)}
-	for _, s := range newScripts(Uniform, 0) {
+	for _, s := range newScripts(Uniform, 0, scripts) {
 		r.Run(s)
 	}
 	for key, n := range r.adds {
@@ -143,7 +143,7 @@ func TestPercentiles(t *testing.T) {
 // A bout of many steps is sampled once in latencyGap, at different steps.
 func TestLatencySamples(t *testing.T) {
 	c := Case{Workload: "add", Impl: counterImpls()[0], Goroutines: 3, Keys: Uniform}
-	b, err := open(&c, newScripts(Uniform, 0))
+	b, err := open(&c, newScripts(Uniform, 0, 3))
 	require.NoError(t, err)
 	p := b.latency(100 * latencyGap)
 	assert.Equal(t, 300, p.Samples)

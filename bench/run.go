@@ -18,7 +18,8 @@ import (
 // If ctx ends, or there is an error, Run stops before the next measurement, and
 // returns what there is together with the error: one that wraps ErrCount if an
 // implementation lost a count, and ctx's cause if that was it. The report is nil
-// only if nothing was measured. Command and Commit are left to the caller.
+// only if nothing was measured; if it was the Budget that ended before the first
+// round did, the error wraps ErrBudget. Command and Commit are left to the caller.
 //
 // Nothing else should run in the process meanwhile.
 func Run(ctx context.Context, cases []Case, o Options) (*Report, error) {
@@ -39,11 +40,17 @@ func Run(ctx context.Context, cases []Case, o Options) (*Report, error) {
 	err = r.passes(ctx)
 	report.Noise = r.noise(before, readSystem())
 	report.Results = r.results()
-	if len(report.Results) == 0 && err != nil {
-		return nil, err
+	if len(report.Results) > 0 {
+		return report, err
 	}
-	return report, err
+	if err == nil {
+		err = fmt.Errorf("%w: the machine is too busy for a budget of %v", ErrBudget, o.Budget)
+	}
+	return nil, err
 }
+
+// ErrBudget says that there was no time to measure anything.
+var ErrBudget = errors.New("hotcount/bench: no result within the budget")
 
 // A runner is a run.
 type runner struct {
@@ -184,13 +191,10 @@ func (r *runner) measureCase(i, pass int) error {
 	if err != nil {
 		return err
 	}
-	switch pass {
-	case warmUp:
+	if pass == warmUp {
 		m.steps = b.fill(r.agenda.round)
-	case latencies:
-		b.round(warmSteps(m.steps))
 		m.latency = b.latency(m.steps)
-	default:
+	} else {
 		b.round(warmSteps(m.steps))
 		r.keep(m, b.round(m.steps))
 		if s, ok := b.c.(Sharer); ok {
@@ -218,7 +222,7 @@ func (r *runner) scriptsOf(c *Case) []script {
 	key := scriptKey{c.Keys, c.ReadPercent}
 	s, ok := r.scripts[key]
 	if !ok {
-		s = newScripts(c.Keys, c.ReadPercent)
+		s = newScripts(c.Keys, c.ReadPercent, scripts)
 		r.scripts[key] = s
 	}
 	return s

@@ -98,6 +98,9 @@ func TestBudgetHolds(t *testing.T) {
 		var longest time.Duration
 		f = newFake(t, cases, o, func(i, pass int) (time.Duration, bool) {
 			planned := f.agenda.round + overhead(&cases[i])
+			if pass == warmUp {
+				planned += (warmUpRounds - 1) * f.agenda.round
+			}
 			took := time.Duration(rng.Int64N(int64(slow*planned))) + 1
 			longest = max(longest, took)
 			return took, rng.IntN(3) > 0
@@ -169,10 +172,10 @@ func TestDisturbedRounds(t *testing.T) {
 		passes    []int
 		disturbed int
 	}{
-		{[]int{2, 3, 4, 5, 6, 7}, 0},
-		{[]int{2, 4, 6, 8, 10, 12}, 0},
-		{[]int{7, 2, 3, 4, 5, 6}, 5},
-		{[]int{2, 3, 4, 5, 6, 7}, 6},
+		{[]int{1, 2, 3, 4, 5, 6}, 0},
+		{[]int{1, 3, 5, 7, 9, 11}, 0},
+		{[]int{6, 1, 2, 3, 4, 5}, 5},
+		{[]int{1, 2, 3, 4, 5, 6}, 6},
 	} {
 		r := f.results()[i]
 		assert.InDeltaSlice(t, speeds(want.passes...), r.OpsPerSecond, 1e-9, i)
@@ -247,4 +250,18 @@ func TestRunFindsLoss(t *testing.T) {
 	w.Impls[0].New = func(Layout) (Counters, error) { return nil, broken }
 	_, err = Run(t.Context(), Plan([]Workload{w}, 1, false), Options{})
 	assert.ErrorIs(t, err, broken)
+}
+
+// A budget that ends before the first round does gives an error, and no report.
+func TestNoTimeForAResult(t *testing.T) {
+	slow := Impl{Name: "slow", New: func(l Layout) (Counters, error) {
+		for began := time.Now(); time.Since(began) < 200*time.Millisecond; {
+			runtime.Gosched()
+		}
+		return newStriped(l)
+	}}
+	w := Workload{Name: "add", Impls: []Impl{slow}, Keys: []Keys{One}}
+	r, err := Run(t.Context(), Plan([]Workload{w}, 1, false)[:1], Options{Samples: MinSamples, Budget: 300 * time.Millisecond})
+	assert.ErrorIs(t, err, ErrBudget)
+	assert.Nil(t, r)
 }

@@ -48,13 +48,17 @@ type Progress struct {
 	Left  time.Duration
 }
 
-// A pass measures every case once. The first ones are not rounds: warmUp finds
-// out how many steps fill a round, latencies times single operations.
+// A pass measures every case once. The first one finds out how many steps fill a
+// round, and times single operations.
 const (
 	warmUp = iota
-	latencies
 	firstRound
 )
+
+// warmUpRounds is how many rounds the first pass takes as long as: two to double
+// the number of steps and repeat the last of them, one to time operations, and
+// one to be generous.
+const warmUpRounds = 4
 
 // An agenda is what there is time for.
 type agenda struct {
@@ -93,8 +97,8 @@ func newAgenda(cases []Case, o Options) (agenda, error) {
 		return agenda{}, fmt.Errorf("%w: %d cases take %v at least, and the budget is %v",
 			ErrOptions, len(cases), least.Round(time.Second), o.Budget)
 	}
-	measurements := time.Duration(len(cases) * a.passes())
-	a.round = min(a.round, minRound+(o.Budget-a.with(minRound).takes(cases))/measurements)
+	works := time.Duration(len(cases) * a.works())
+	a.round = min(a.round, minRound+(o.Budget-a.with(minRound).takes(cases))/works)
 	return a, nil
 }
 
@@ -106,13 +110,16 @@ func (a agenda) with(round time.Duration) agenda {
 // passes returns how often each case is measured, without spare rounds.
 func (a agenda) passes() int { return firstRound + a.rounds }
 
+// works returns how many rounds' time each case works in all passes.
+func (a agenda) works() int { return warmUpRounds + a.rounds }
+
 // takes returns how long all passes are expected to take.
 func (a agenda) takes(cases []Case) time.Duration {
-	var once time.Duration
+	work := a.round * time.Duration(len(cases)*a.works())
 	for i := range cases {
-		once += a.round + overhead(&cases[i])
+		work += overhead(&cases[i]) * time.Duration(a.passes())
 	}
-	return once * time.Duration(a.passes())
+	return work
 }
 
 // overhead is a generous estimate of what measuring a case takes beside the

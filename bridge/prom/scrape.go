@@ -7,16 +7,15 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
 
-// A scrape sends the metrics of one View.
+// A scrape sends the metrics of the View in its scratch.
 type scrape struct {
+	*scratch
 	ch    chan<- prometheus.Metric
-	view  *hotcount.View
 	names *names
 	known map[familyID]*family
 
@@ -34,15 +33,15 @@ func (s *scrape) family(k snapshot.Key, r role) *family {
 	id := familyID{k.Desc(), r}
 	f := s.known[id]
 	if f == nil {
-		s.known = s.names.learn(s.view)
+		s.known = s.names.learn(&s.view)
 		f = s.known[id]
 	}
 	return f
 }
 
 func (s *scrape) counters() {
-	for i := range s.view.Counters {
-		c := &s.view.Counters[i]
+	for _, r := range s.rows {
+		c := &s.view.Counters[r.at]
 		k := c.Key()
 		s.count(k, c.Run, c.Created.UnixNano())
 		if c.Window != nil {

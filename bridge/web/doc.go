@@ -45,22 +45,22 @@
 //	  "exports": {"seq": "7", "taken": …, "sinks": [{"name": …, "acked": "7", "acked_at": …, "writing_since": …,
 //	    "writes": "7", "failures": "0", "panics": "0", "error": …, "stopped": false}]},
 //	  "counters": [{"key": "views_total{post=\"1\"}", "name": "views_total", "labels": {"post": "1"},
-//	    "total": "12", "run": "3", "created": …, "window": {"minute": {"count": "3", "covered_seconds": 60.2,
-//	    "per_second": 0.0498}, "hour": …, "day": …}}],
+//	    "total": "12", "run": "3", "created": …, "window": {"1m": {"count": "3", "covered_seconds": 60.2,
+//	    "per_second": 0.0498}, "1h": …, "24h": …}}],
 //	  "uniques": [{"key": …, "name": …, "labels": …, "count": "981", "low": "970", "high": "992"}],
-//	  "events": [{"key": …, "name": …, "labels": …, "late": "0", "future": "0", "minute": …, "hour": …, "day": …}],
-//	  "uniques_windows": [{"key": …, "name": …, "labels": …, "minute": {"count": …, "low": …, "high": …,
-//	    "covered_seconds": …}, "hour": …, "day": …}],
+//	  "events": [{"key": …, "name": …, "labels": …, "late": "0", "future": "0", "window": {"1m": …}}],
+//	  "uniques_windows": [{"key": …, "name": …, "labels": …, "window": {"1h": {"count": …, "low": …, "high": …,
+//	    "covered_seconds": …}}}],
 //	  "gauges": [{"key": …, "name": …, "labels": …, "value": 3}],
 //	  "health": [{"key": …, "name": …, "labels": …, "total": "4"}, {"key": …, "name": …, "labels": …, "value": 3}],
 //	  "next": "views_total{post=\"1\"}"
 //	}
 //
 // total is Counter.Value and run CounterView.Run. A counter that earlier runs
-// left and nobody has asked for in this one has no created. A window that does
-// not reach back so far has a smaller covered_seconds, and one with a gap has
-// gap_seconds, see window.Span. health is the engine's own. Times that are zero
-// are left out.
+// left and nobody has asked for in this one has no created. A window has what its
+// Last says of the reach of each of its rungs, under the rung's Label; after a gap
+// it has gap_seconds, see window.Span. health is the engine's own. Times that are
+// zero are left out.
 //
 // Every integer is a string, since JavaScript and much else reads numbers as
 // doubles, which are exact up to 2^53 only: nanoseconds of requests get there
@@ -68,10 +68,9 @@
 // BigInt. What Var shows are numbers, as the readers of expvars expect, and
 // exact for those that read 64 bits.
 //
-// key is what Key.String returns, except that each byte of a label value that is
-// not valid UTF-8 is written \xNN. A backslash that is in a value is written \\
-// there, so different series have different keys. In labels such a byte is
-// U+FFFD, so tell series apart by key.
+// JSON is text, while label values may be any bytes: both key, which else is what
+// Key.String returns, and labels are as snapshot.ToValidUTF8 writes them.
+// Different series have different ones.
 //
 // # Queries
 //

@@ -93,17 +93,14 @@ func mustDesc(name string, labels ...string) *snapshot.Desc {
 }
 
 func reachOf(o window.Options) time.Duration {
-	if o.Resolution == 0 {
-		o.Resolution = window.DefaultResolution
-	}
-	if o.Buckets == 0 {
-		o.Buckets = window.DefaultBuckets
-	}
-	return o.Resolution * time.Duration(o.Buckets)
+	return window.Rung{
+		Resolution: cmp.Or(o.Resolution, window.DefaultResolution),
+		Buckets:    cmp.Or(o.Buckets, window.DefaultBuckets),
+	}.Reach()
 }
 
 // Wrap returns a handler that counts the requests that next handles. A request
-// costs about 0.3 µs, most of it two looks at the clock, and one allocation.
+// costs about 0.4 µs more, much of it two looks at the clock, and one allocation.
 //
 // Put it around an http.ServeMux, with nothing between them that copies the
 // request, or else see Route. What is between it and the server is not counted:

@@ -1,12 +1,14 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/snapshot"
@@ -127,10 +129,13 @@ func (p *page) addGauges(gauges []snapshot.Gauge) {
 }
 
 // wants returns the text of a key, and whether its series is of the page as far
-// as is known by now.
+// as is known by now. Keys that differ have texts that do.
 func (p *page) wants(k snapshot.Key) (key string, ok bool) {
-	p.text = appendKey(p.text[:0], k)
+	p.text = k.AppendText(p.text[:0])
 	text := p.text
+	if bytes.ContainsRune(text, utf8.RuneError) { // an invalid byte, too
+		text = []byte(snapshot.ToValidUTF8(string(text)))
+	}
 	if string(text) <= p.query.After || p.bound != "" && string(text) >= p.bound {
 		return "", false
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"maps"
 	"math"
 	"time"
 
@@ -21,10 +20,10 @@ type identity struct {
 
 type counterRow struct {
 	identity
-	Total   int64          `json:"total,string"`
-	Run     int64          `json:"run,string"`
-	Created time.Time      `json:"created,omitzero"`
-	Window  *lately[count] `json:"window,omitempty"`
+	Total   int64            `json:"total,string"`
+	Run     int64            `json:"run,string"`
+	Created time.Time        `json:"created,omitzero"`
+	Window  map[string]count `json:"window,omitempty"`
 }
 
 type uniquesRow struct {
@@ -34,14 +33,14 @@ type uniquesRow struct {
 
 type eventsRow struct {
 	identity
-	Late   int64 `json:"late,string"`
-	Future int64 `json:"future,string"`
-	lately[count]
+	Late   int64            `json:"late,string"`
+	Future int64            `json:"future,string"`
+	Window map[string]count `json:"window"`
 }
 
 type uniquesWindowRow struct {
 	identity
-	lately[distinct]
+	Window map[string]distinct `json:"window"`
 }
 
 type gaugeRow struct {
@@ -54,16 +53,13 @@ type healthRow struct {
 	Total int64 `json:"total,string"`
 }
 
-// lately is what a window says of the spans that people ask for.
-type lately[T any] struct {
-	Minute T `json:"minute"`
-	Hour   T `json:"hour"`
-	Day    T `json:"day"`
-}
-
-func latelyOf[T any](last func(time.Duration) T) lately[T] {
-	const day = 24 * time.Hour
-	return lately[T]{last(time.Minute), last(time.Hour), last(day)}
+// overRungs returns what a window holds for each of its rungs, by their labels.
+func overRungs[T any](rungs []window.Rung, last func(time.Duration) T) map[string]T {
+	m := make(map[string]T, len(rungs))
+	for _, r := range rungs {
+		m[r.Label()] = last(r.Reach())
+	}
+	return m
 }
 
 type count struct {
@@ -134,7 +130,7 @@ func (it item) row() any {
 	case hotcount.CounterView:
 		r := counterRow{identity: it.identity(what.Counter.Key()), Total: what.Value(), Run: what.Run, Created: what.Created}
 		if what.Window != nil {
-			r.Window = new(latelyOf(func(d time.Duration) count { return countOf(what.Window.Last(d)) }))
+			r.Window = overRungs(what.Window.Rungs(), func(d time.Duration) count { return countOf(what.Window.Last(d)) })
 		}
 		return r
 	case leftover:
@@ -142,12 +138,13 @@ func (it item) row() any {
 	case *hotcount.Uniques:
 		return uniquesRow{it.identity(what.Key()), estimateOf(what.Estimate())}
 	case hotcount.EventsView:
-		st := what.Stats()
+		st, rungs := what.Stats(), []window.Rung{what.Rung()}
 		return eventsRow{it.identity(what.Key), st.Late, st.Future,
-			latelyOf(func(d time.Duration) count { return countOf(what.Last(d)) })}
+			overRungs(rungs, func(d time.Duration) count { return countOf(what.Last(d)) })}
 	case hotcount.UniquesWindowView:
+		rungs := []window.Rung{what.Rung()}
 		return uniquesWindowRow{it.identity(what.Key),
-			latelyOf(func(d time.Duration) distinct { return distinctOf(what.Last(d)) })}
+			overRungs(rungs, func(d time.Duration) distinct { return distinctOf(what.Last(d)) })}
 	case snapshot.Counter:
 		return healthRow{it.identity(what.Key), what.Value}
 	case snapshot.Gauge:
@@ -157,7 +154,11 @@ func (it item) row() any {
 }
 
 func (it item) identity(k snapshot.Key) identity {
-	return identity{it.key, k.Name(), maps.Collect(k.Labels())}
+	labels := make(map[string]string)
+	for name, value := range k.Labels() {
+		labels[name] = snapshot.ToValidUTF8(value)
+	}
+	return identity{it.key, k.Name(), labels}
 }
 
 func finite(v float64) *float64 {

@@ -261,9 +261,10 @@ func TestReverseProxy(t *testing.T) {
 
 	for _, c := range []struct {
 		path string
+		size int // a backend that leaves much unread may reset the connection
 		code int
-	}{{"/echo", 200}, {"/early", 413}, {"/cut", 500}} {
-		resp, err := srv.Client().Post(srv.URL+c.path, "text/plain", strings.NewReader(strings.Repeat("x", 1<<20)))
+	}{{"/echo", 1 << 20, 200}, {"/early", 1, 413}, {"/cut", 1, 500}} {
+		resp, err := srv.Client().Post(srv.URL+c.path, "text/plain", strings.NewReader(strings.Repeat("x", c.size)))
 		if err == nil {
 			_, err = io.Copy(io.Discard, resp.Body)
 			resp.Body.Close()
@@ -287,7 +288,7 @@ func TestReverseProxy(t *testing.T) {
 	io.Copy(io.Discard, conn)
 	conn.Close()
 	counted(1)
-	assert.LessOrEqual(t, sum(totals(e, "http_request_bytes_total")), int64(3<<20+3))
+	assert.LessOrEqual(t, sum(totals(e, "http_request_bytes_total")), int64(1<<20+2+3))
 }
 
 // A flush that the writer below refuses is an error, and begins no response.

@@ -52,6 +52,7 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
+		{"bench", "", "measure hotcount beside the counters that people use today", benchVerb},
 		{"demo", "", "run a small web service that counts with hotcount, under load", demoVerb},
 		{"export", "DIR [SINK]", "send what a directory of snapshots holds to a store", exportVerb},
 		{"inspect", "FILE|DIR [FILE]", "show what snapshots hold, or what differs between two", inspectVerb},

@@ -2,6 +2,7 @@ package servertest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net"
@@ -77,8 +78,10 @@ var postgres = kind{
 		hello := binary.BigEndian.AppendUint32(nil, uint32(8+len(params)))
 		hello = binary.BigEndian.AppendUint32(hello, version3)
 		conn.Write(append(hello, params...))
-		kind, err := bufio.NewReader(conn).ReadByte()
-		return err == nil && kind == 'R' // it asks who that is, or lets in
+		answer := make([]byte, 1024)
+		n, err := conn.Read(answer)
+		const starting = "57P03" // cannot_connect_now; any other answer is one
+		return err == nil && !bytes.Contains(answer[:n], []byte(starting))
 	},
 }
 

@@ -57,7 +57,7 @@ func besideSide(b *testing.B, name, addr string) side {
 			o := hotcount.Options{Every: besideEvery, Logger: slog.New(slog.DiscardHandler)}
 			disconnect := func() {}
 			if addr != "" {
-				to, err := storeNamed("redis").open(addr, nil)
+				to, err := storeNamed("redis").open(addr, client{})
 				if err != nil {
 					return nil, nil, err
 				}

@@ -18,6 +18,11 @@ func (m *meter) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return &turnConn{Conn: conn, turns: &m.turns}, nil
 }
 
+// Dial is dial for a client that knows no contexts.
+func (m *meter) Dial(network, addr string) (net.Conn, error) {
+	return m.dial(context.Background(), network, addr)
+}
+
 // A turnConn counts a turn when an answer follows a request: what comes before the
 // next request is one more answer of that turn.
 type turnConn struct {

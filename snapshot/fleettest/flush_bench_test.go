@@ -42,7 +42,7 @@ func BenchmarkFlush(b *testing.B) {
 		b.Run("store="+bench.name, func(b *testing.B) {
 			st := storeNamed(bench.name)
 			m := new(meter)
-			e, err := st.open(bench.start(b).Addr(), m.dial)
+			e, err := st.open(bench.start(b).Addr(), client{meter: m})
 			require.NoError(b, err)
 			defer e.close()
 			require.NoError(b, st.create(b.Context(), e))

@@ -133,7 +133,7 @@ func TestOutageOfRedis(t *testing.T) {
 	proxy, err := chaos.Listen(server.Addr(), 1)
 	require.NoError(t, err)
 	t.Cleanup(func() { proxy.Close() })
-	to, err := st.open(proxy.Addr(), nil)
+	to, err := st.open(proxy.Addr(), client{})
 	require.NoError(t, err)
 	t.Cleanup(to.close)
 	e, err := hotcount.New(hotcount.Options{

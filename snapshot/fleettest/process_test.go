@@ -118,7 +118,7 @@ func (c child) engine(notes *writing) (*hotcount.Engine, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	to, err := c.store.open(c.addr, nil)
+	to, err := c.store.open(c.addr, client{})
 	if err != nil {
 		return nil, err
 	}

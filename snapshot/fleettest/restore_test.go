@@ -35,7 +35,7 @@ func newSmallFleet(t *testing.T, st *store, addr string) *smallFleet {
 	t.Helper()
 	f := &smallFleet{t: t, want: map[string]int64{}, visitors: new(hll.Sketch)}
 	for range 3 {
-		to, err := st.open(addr, nil)
+		to, err := st.open(addr, client{})
 		require.NoError(t, err)
 		t.Cleanup(to.close)
 		e, err := hotcount.New(hotcount.Options{
@@ -133,7 +133,7 @@ func connect(t *testing.T, st *store, server *servertest.Server) *end {
 // connected returns an end with connections of its own.
 func connected(t *testing.T, st *store, server *servertest.Server) *end {
 	t.Helper()
-	e, err := st.open(server.Addr(), nil)
+	e, err := st.open(server.Addr(), client{})
 	require.NoError(t, err)
 	t.Cleanup(e.close)
 	return e

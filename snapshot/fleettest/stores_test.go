@@ -1,12 +1,13 @@
 package fleettest
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"net"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -27,12 +28,16 @@ type store struct {
 	faults chaos.Faults // that its protocol stands
 	start  func(testing.TB) *servertest.Server
 	create func(context.Context, *end) error // what an administrator makes
-	open   func(addr string, dial dialer) (*end, error)
-	rollUp func(context.Context, *end) error // as if all leases had run out; nil if it has none
+	open   func(addr string, as client) (*end, error)
+	rollUp func(context.Context, *end) error // as if all leases had run out
 }
 
-// A dialer makes connections; nil is the client's own.
-type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+// A client says how to connect. The zero client is nobody in particular.
+type client struct {
+	user, password string
+	tls            *tls.Config
+	meter          *meter
+}
 
 // An end is a sink and a reader with their connections. One of the clients is not
 // nil.
@@ -78,18 +83,24 @@ var stores = []*store{
 			return err
 		},
 		open: openNATS,
+		rollUp: func(ctx context.Context, e *end) error {
+			_, err := e.Sink.(*natssink.Sink).Compact(ctx, time.Nanosecond)
+			return err
+		},
 	},
 }
 
-func openRedis(addr string, dial dialer) (*end, error) {
+func openRedis(addr string, as client) (*end, error) {
 	logging.Disable() // the client's own log of the failures that tests make
-	o := &redis.Options{Addr: addr, ReadTimeout: 300 * time.Millisecond, DialerRetries: 1}
-	if dial != nil {
-		o.Dialer = dial
+	o := &redis.Options{Addr: addr, Username: as.user, Password: as.password, TLSConfig: as.tls, DialerRetries: 1}
+	if as.meter != nil {
+		o.Dialer = as.meter.dial
+	} else {
+		o.ReadTimeout = 300 * time.Millisecond
 	}
-	client := redis.NewClient(o)
-	k, err := redissink.New(redissink.Options{Client: client})
-	return &end{Sink: k, Reader: k, redis: client, close: func() { client.Close() }}, err
+	c := redis.NewClient(o)
+	k, err := redissink.New(redissink.Options{Client: c})
+	return &end{Sink: k, Reader: k, redis: c, close: func() { c.Close() }}, err
 }
 
 func rollUpRedis(ctx context.Context, e *end) error {
@@ -107,18 +118,19 @@ func rollUpRedis(ctx context.Context, e *end) error {
 	return err
 }
 
-func openPostgres(addr string, dial dialer) (*end, error) {
+func openPostgres(addr string, as client) (*end, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err
 	}
-	c, err := pgxpool.ParseConfig("user=postgres dbname=postgres sslmode=disable connect_timeout=2 host=" + host + " port=" + port)
+	c, err := pgxpool.ParseConfig("dbname=postgres sslmode=disable connect_timeout=2 host=" + host + " port=" + port)
 	if err != nil {
 		return nil, err
 	}
 	c.MaxConns = 4
-	if dial != nil {
-		c.ConnConfig.DialFunc = pgconn.DialFunc(dial)
+	c.ConnConfig.User, c.ConnConfig.Password, c.ConnConfig.TLSConfig = cmp.Or(as.user, "postgres"), as.password, as.tls
+	if as.meter != nil {
+		c.ConnConfig.DialFunc = as.meter.dial
 	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), c)
 	if err != nil {
@@ -140,14 +152,7 @@ func rollUpPostgres(ctx context.Context, e *end) error {
 	return err
 }
 
-// natsDialer makes a dialer what the client takes.
-type natsDialer dialer
-
-func (d natsDialer) Dial(network, addr string) (net.Conn, error) {
-	return d(context.Background(), network, addr)
-}
-
-func openNATS(addr string, dial dialer) (*end, error) {
+func openNATS(addr string, as client) (*end, error) {
 	options := []nats.Option{
 		nats.ReconnectWait(10 * time.Millisecond),
 		nats.ReconnectJitter(0, 0),
@@ -155,8 +160,14 @@ func openNATS(addr string, dial dialer) (*end, error) {
 		nats.RetryOnFailedConnect(true),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // which prints them otherwise
 	}
-	if dial != nil {
-		options = append(options, nats.SetCustomDialer(natsDialer(dial)))
+	if as.meter != nil {
+		options = append(options, nats.SetCustomDialer(as.meter))
+	}
+	if as.user != "" {
+		options = append(options, nats.UserInfo(as.user, as.password))
+	}
+	if as.tls != nil {
+		options = append(options, nats.Secure(as.tls))
 	}
 	nc, err := nats.Connect("nats://"+addr, options...)
 	if err != nil {

@@ -37,8 +37,8 @@ import (
 // switch at the end (as many messages as series each time).
 
 const (
-	// perRound bounds a claim to 16 KB.
-	perRound = 1000
+	// perRound bounds a claim to 64 KB.
+	perRound = 4000
 
 	// goneFor is for how long a standing outlives its writer's rows. A packet
 	// that is later could bring rows back, and a process that slept for longer
@@ -68,10 +68,14 @@ func (k *Sink) Compact(ctx context.Context, lease time.Duration) (Compacted, err
 	if err != nil {
 		return all, err
 	}
-	for {
+	for gaps := 0; ; {
 		one, err := k.round(ctx, stream, lease)
 		all.Writers += one.Writers
 		all.Rows += one.Rows
+		if errors.Is(err, errGap) && gaps < maxReads {
+			gaps++
+			continue
+		}
 		if err != nil || one.Writers == 0 {
 			return all, err
 		}
@@ -85,14 +89,14 @@ func (k *Sink) round(ctx context.Context, stream jetstream.Stream, lease time.Du
 		return Compacted{}, err
 	}
 	if base.Pending.IsZero() {
-		if at, err = k.bury(ctx, stream, &base, at); err != nil {
+		if at, err = k.bury(ctx, stream, &base, at, nil); err != nil {
 			return Compacted{}, err
 		}
 		if at, err = k.claim(ctx, stream, &base, at, lease); err != nil || len(base.Folded) == 0 {
 			return Compacted{}, err
 		}
 	}
-	rows, err := k.sum(ctx, stream, &base)
+	sums, err := k.sum(ctx, stream, &base)
 	if err != nil {
 		return Compacted{}, err
 	}
@@ -100,8 +104,8 @@ func (k *Sink) round(ctx context.Context, stream jetstream.Stream, lease time.Du
 	if at, err = k.putBase(ctx, base, at); err != nil {
 		return Compacted{}, err
 	}
-	done := Compacted{Writers: len(base.Folded), Rows: rows}
-	_, err = k.bury(ctx, stream, &base, at)
+	done := Compacted{Writers: len(base.Folded), Rows: sums.Rows}
+	_, err = k.bury(ctx, stream, &base, at, sums.subjects)
 	return done, err
 }
 
@@ -131,9 +135,7 @@ func (k *Sink) claim(ctx context.Context, stream jetstream.Stream, base *rowstre
 	if err != nil {
 		return 0, err
 	}
-	if err := each(ctx, old, func(ctx context.Context, _ int, w snapshot.WriterID) error {
-		return purge(ctx, stream, k.writerSubject(w))
-	}); err != nil {
+	if err := k.forget(ctx, stream, old); err != nil {
 		return 0, err
 	}
 	base.Folded, err = k.freeze(ctx, dead[:min(len(dead), perRound)])
@@ -158,7 +160,7 @@ func (k *Sink) dead(ctx context.Context, now time.Time, lease time.Duration) (de
 		switch st, age := m.message.Standing, now.Sub(m.when); {
 		case w.IsZero():
 		case st.Gone:
-			if age > goneFor {
+			if age > k.goneFor {
 				old = append(old, w)
 			}
 		case st.Dead || age > lease:
@@ -200,17 +202,24 @@ func (k *Sink) freeze(ctx context.Context, dead []received) ([]snapshot.WriterID
 }
 
 // bury removes the rows of the writers in base.Folded, which do not count any more,
-// and then their names from base.
-func (k *Sink) bury(ctx context.Context, stream jetstream.Stream, base *rowstream.Standing, at uint64) (uint64, error) {
+// and then their names from base. They are under subjects, which it looks up if
+// there are none.
+func (k *Sink) bury(ctx context.Context, stream jetstream.Stream, base *rowstream.Standing, at uint64, subjects []string) (uint64, error) {
 	if len(base.Folded) == 0 {
 		return at, nil
 	}
-	err := each(ctx, base.Folded, func(ctx context.Context, _ int, w snapshot.WriterID) error {
+	var err error
+	if subjects == nil {
+		if subjects, err = k.subjectsOf(ctx, base.Folded); err != nil {
+			return 0, err
+		}
+	}
+	if err := purge(ctx, stream, subjects); err != nil {
+		return 0, err
+	}
+	err = each(ctx, base.Folded, func(ctx context.Context, _ int, w snapshot.WriterID) error {
 		st, at, err := k.standing(ctx, stream, w)
 		if err != nil || st.Gone {
-			return err // rows and all
-		}
-		if err := purge(ctx, stream, fmt.Sprintf("%s.*.*.%v.*", k.name, w)); err != nil {
 			return err
 		}
 		st.Dead, st.Gone = true, true
@@ -226,9 +235,53 @@ func (k *Sink) bury(ctx context.Context, stream jetstream.Stream, base *rowstrea
 	return k.putBase(ctx, *base, at)
 }
 
-func purge(ctx context.Context, stream jetstream.Stream, subject string) error {
-	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
-		return typed(err)
+// forget removes standings of writers that have been gone for long, after rows that
+// a late message may have brought back.
+func (k *Sink) forget(ctx context.Context, stream jetstream.Stream, old []snapshot.WriterID) error {
+	if len(old) == 0 {
+		return nil
 	}
-	return nil
+	subjects, err := k.subjectsOf(ctx, old)
+	if err != nil {
+		return err
+	}
+	if err := purge(ctx, stream, subjects); err != nil {
+		return err
+	}
+	subjects = subjects[:0]
+	for _, w := range old {
+		subjects = append(subjects, k.writerSubject(w))
+	}
+	return purge(ctx, stream, subjects)
+}
+
+// subjectsOf returns those of the writers' rows.
+func (k *Sink) subjectsOf(ctx context.Context, writers []snapshot.WriterID) ([]string, error) {
+	all := make(map[snapshot.WriterID]bool, len(writers))
+	for _, w := range writers {
+		all[w] = true
+	}
+	var subjects []string
+	for _, token := range [...]string{counterToken, uniquesToken} {
+		if err := k.read(ctx, k.name, k.name+"."+token+".>", func(m *received) error {
+			if len(m.message.Rows) > 0 && all[m.message.Rows[0].Writer] {
+				subjects = append(subjects, m.subject)
+			}
+			return nil
+		}, nil); err != nil {
+			return nil, err
+		}
+	}
+	return subjects, nil
+}
+
+// purge removes what is under subjects. One at a time: with a wildcard a server
+// looks at all of its subjects.
+func purge(ctx context.Context, stream jetstream.Stream, subjects []string) error {
+	return each(ctx, subjects, func(ctx context.Context, _ int, subject string) error {
+		if err := stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+			return typed(err)
+		}
+		return nil
+	})
 }

@@ -31,7 +31,7 @@ func messagesUnder(t *testing.T, k *Sink, token string) int {
 // Rows are as many as there are series and writers that live, however many have
 // lived before.
 func TestChurn(t *testing.T) {
-	writers, lanes, series := 10_000, 8, 20
+	writers, lanes, series := 10_000, 40, 20
 	if testing.Short() {
 		writers = 1000
 	}
@@ -42,7 +42,7 @@ func TestChurn(t *testing.T) {
 	var all sync.WaitGroup
 	for lane := range lanes {
 		all.Go(func() {
-			rng := rand.New(rand.NewPCG(1, uint64(lane)))
+			rng, sink := rand.New(rand.NewPCG(1, uint64(lane))), open(t, k.js, k.name)
 			for range writers / lanes {
 				c := newCounting()
 				s, n := key(t, "hits_total", strconv.Itoa(rng.IntN(series))), rng.Int64N(100)-30
@@ -56,7 +56,7 @@ func TestChurn(t *testing.T) {
 					c.AppendUniques(key(t, "visitors", "x"), 1, &one)
 				}
 				mu.Unlock()
-				if err := open(t, k.js, k.name).Write(t.Context(), c.next()); err != nil {
+				if err := sink.Write(t.Context(), c.next()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -214,11 +214,13 @@ func TestARowComesBack(t *testing.T) {
 		rows: []rowstream.Row{{Key: s, Writer: c.Writer, Created: 1, Seq: 1, Value: 5}}}
 	_, err = k.putRows(t.Context(), stream, late, "late")
 	require.NoError(t, err)
-	for range 2 {
+	for _, k.goneFor = range []time.Duration{goneFor, time.Nanosecond, goneFor} {
 		assert.EqualValues(t, 5, totals(t, k)[s.String()])
 		_, err = k.Compact(t.Context(), time.Nanosecond)
 		require.NoError(t, err)
 	}
+	assert.Equal(t, 1, messagesUnder(t, k, counterToken))
+	assert.Equal(t, 1, messagesUnder(t, k, writerToken), "that of the sums")
 }
 
 // Several at once do what one does.

@@ -78,6 +78,7 @@ type Sink struct {
 	name    string
 	windows string
 	ackWait time.Duration
+	goneFor time.Duration
 
 	mu      sync.Mutex
 	streams map[string]jetstream.Stream // that have been looked at
@@ -108,6 +109,7 @@ func New(o Options) (*Sink, error) {
 		windows: o.Windows,
 		streams: make(map[string]jetstream.Stream),
 		ackWait: cmp.Or(o.AckWait, defaultAckWait),
+		goneFor: goneFor,
 		sources: make(map[snapshot.WriterID]*source),
 	}, nil
 }

@@ -16,11 +16,9 @@ const (
 	// readAhead is how many messages are on their way to a reader at once.
 	readAhead = 500
 
-	// quiet is for how long nothing may come before one who follows asks
-	// whether something got lost, and pause the same for one who reads what is
-	// there.
+	// quiet is for how long nothing may come before a reader asks whether
+	// something got lost, or has been removed.
 	quiet = time.Second
-	pause = 100 * time.Millisecond
 
 	// maxReads is how often a reader starts over.
 	maxReads = 4
@@ -159,7 +157,7 @@ func (k *Sink) read(ctx context.Context, name, filter string, apply applier, cau
 		Replicas:          1,
 	})
 	if err != nil {
-		return typed(err)
+		return k.typed(err)
 	}
 	defer func() { // or the server does, in time
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.ackWait)
@@ -199,11 +197,7 @@ func (r *reader) left(n uint64) bool {
 // batch applies up to readAhead messages, until there is a pause. It reports
 // whether to go on.
 func (r *reader) batch(ctx context.Context) (more bool, err error) {
-	wait := quiet
-	if r.caughtUp == nil {
-		wait = pause
-	}
-	some, cancel := context.WithTimeout(ctx, wait)
+	some, cancel := context.WithTimeout(ctx, quiet)
 	defer cancel()
 	batch, err := r.consumer.Fetch(readAhead, jetstream.FetchContext(some))
 	if err != nil {

@@ -3,6 +3,7 @@ package natssink
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/internal/servertest"
 )
 
 var errStopped = errors.New("the process has been stopped")
@@ -45,9 +48,9 @@ func (s *stopping) run(t *testing.T, n int64, f func(context.Context) error) err
 // A flush that takes longer than each Write may goes on where the last one was
 // stopped.
 func TestALongFlushGoesOn(t *testing.T) {
-	rows, perWrite := 300_000, int64(1000)
+	rows, perWrite := 300_000, int64(2000)
 	if testing.Short() {
-		rows, perWrite = 30_000, 100
+		rows, perWrite = 30_000, 200
 	}
 	direct := connect(t)
 	net := &stopping{JetStream: direct.js}
@@ -82,9 +85,9 @@ func TestALongFlushGoesOn(t *testing.T) {
 // If the server has lost a part of the flush meanwhile, all is sent again.
 func TestALongFlushOverALoss(t *testing.T) {
 	const rows = 40 * slotRows
-	s := startServer(t)
-	create(t, dial(t, s.addr()), StreamConfig("COUNTS"))
-	net := &stopping{JetStream: dial(t, s.addr())}
+	s := servertest.NATS(t, "")
+	create(t, dial(t, s.Addr()), StreamConfig("COUNTS"))
+	net := &stopping{JetStream: dial(t, s.Addr())}
 	k := open(t, net, "COUNTS")
 	c := newCounting()
 	for i := range rows {
@@ -95,14 +98,15 @@ func TestALongFlushOverALoss(t *testing.T) {
 		return net.run(t, n, func(ctx context.Context) error { return k.Write(ctx, next) })
 	}
 	require.Error(t, part(10))
-	s.stop()
-	old := s.keep("old")
-	s.start()
+	s.Stop()
+	s.Keep("old")
+	s.Start()
 	for part(10) == nil || k.sources[c.Writer].slots[0].newest.at < 15 {
 	}
-	s.stop()
-	s.restore(old)
-	s.start()
+	s.Stop()
+	s.Bring("old")
+	s.Start()
+	net.left.Store(math.MaxInt64)
 	write(t, k, next)
 	page, err := k.Totals(t.Context(), snapshotQuery(rows))
 	require.NoError(t, err)

@@ -36,6 +36,9 @@ const patience = 90 * time.Second
 // fails in CI.
 func findBrowser(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes long, and cannot be started under emulation")
+	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
