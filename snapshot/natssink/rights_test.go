@@ -1,8 +1,6 @@
 package natssink
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -31,11 +30,9 @@ authorization {
 }`
 
 func TestLeastPrivilege(t *testing.T) {
-	config := filepath.Join(t.TempDir(), "nats.conf")
-	require.NoError(t, os.WriteFile(config, []byte(rights), 0o600))
-	s := startServer(t, "-c", config)
+	s := servertest.NATS(t, rights)
 	as := func(user string) jetstream.JetStream {
-		nc, err := nats.Connect("nats://"+user+":secret@"+s.addr(),
+		nc, err := nats.Connect("nats://"+user+":secret@"+s.Addr(),
 			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 		require.NoError(t, err)
 		t.Cleanup(nc.Close)
