@@ -3,6 +3,7 @@ package hotcount
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -133,4 +134,20 @@ func TestKeysOfTheEngine(t *testing.T) {
 	for _, g := range s.Gauges {
 		assert.True(t, IsHealth(g.Key), g.Key)
 	}
+}
+
+// Values too long to be exported are counted where there is room for them.
+func TestLongLabelValuesOverflow(t *testing.T) {
+	e := newEngine(t, Options{})
+	v := e.CounterVec("views_total", "post", "referrer")
+	fits := strings.Repeat("x", maxLabelBytes-1)
+	for range 2 {
+		v.With("1", fits).Inc()
+		v.With("1", fits+"xx").Inc()
+		v.With(fits+"xx", "1").Inc()
+	}
+	assert.EqualValues(t, 2, v.With("1", fits).Value())
+	assert.EqualValues(t, 4, (*Counter)(v.f.overflowSeries()).Value())
+	assert.EqualValues(t, 4, v.f.refused.Value())
+	assert.EqualValues(t, 1, v.f.live.Load())
 }

@@ -55,9 +55,10 @@ type Limits struct {
 	// FamilySeries is how many series a family may have, 10,000 by default.
 	// Beyond that, look-ups of new series return the family's overflow
 	// series, which has the one label hotcount_overflow="true" and so keeps
-	// the exact rest of the family's total. Series that exist are not
-	// affected. A series that left memory while its handle was held, and is
-	// added to again, comes back even beyond the limit.
+	// the exact rest of the family's total. So do look-ups with more than
+	// 64 KiB of label values. Series that exist are not affected. A series
+	// that left memory while its handle was held, and is added to again,
+	// comes back even beyond the limit.
 	FamilySeries int64
 
 	// Series is the same for all families together, 1,000,000 by default.

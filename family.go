@@ -107,7 +107,7 @@ func (f *family) create(hash uint64, values []string, order []uint8) *series {
 	shard := f.engine.index.Shard(hash)
 	shard.Lock()
 	s := f.find(hash, values, order)
-	if s == nil {
+	if s == nil && fits(values, order) {
 		s = f.add(shard, pack(values, order))
 	}
 	shard.Unlock()
@@ -117,6 +117,22 @@ func (f *family) create(hash uint64, values []string, order []uint8) *series {
 	}
 	f.engine.logWarnings()
 	return s
+}
+
+// maxLabelBytes bounds the label values of one series together: 64 KiB is above
+// what common servers accept as a request's head, and small enough that a
+// million hostile series stay within what a snapshot and the stores can hold.
+const maxLabelBytes = 64 << 10
+
+// fits reports whether the values that order picks may become a series.
+func fits(values []string, order []uint8) bool {
+	room := maxLabelBytes
+	for _, i := range order {
+		if room -= len(values[i]); room < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // add puts the series with these labels, which the locked shard does not hold,

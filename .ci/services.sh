@@ -1,9 +1,11 @@
 # shellcheck shell=bash
 # The servers that some tests talk to: Redis, PostgreSQL and NATS on their usual ports
 # of 127.0.0.1. One that answers is used as it is; the others are installed if need be
-# and run on throw-away data until .ci/run ends.
+# and run on throw-away data until .ci/run ends. The browser that some tests start is
+# installed likewise.
 
 need_services() {
+	need_deb chromium chromium
 	need_redis
 	need_nats
 	need_postgres

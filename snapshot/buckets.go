@@ -35,11 +35,12 @@ type BucketRow struct {
 type BucketMirror struct {
 	source WriterID
 	writer WriterID
-	acked  bucketFlush // what the store holds under writer
-	lost   bool        // it held that once, and went back to an older state
-	tried  bucketFlush // what was sent since
-	offset map[curve]newest
-	picked []BucketRow // buffer of Pick
+	acked  bucketFlush      // what the store holds under writer
+	lost   bool             // it held that once, and went back to an older state
+	tried  bucketFlush      // what was sent last, if it is not held
+	sent   map[curve]int64  // since acked: the start of the newest, up to which it may hold other counts
+	offset map[curve]newest // what the store holds under earlier ids
+	picked []BucketRow      // buffer of Pick
 }
 
 type bucketFlush struct {
@@ -61,16 +62,16 @@ type newest struct {
 
 // Pick returns the buckets of s that the store does not hold, to be sent under
 // m.Writer. They are valid until the next Pick. It leaves out idle buckets, and
-// those that began before s.Started: they are an earlier writer's.
+// the rows of earlier writers, which are mostly from before s.Started: a clock
+// that is being corrected may show one of this writer's to begin before that.
 func (b *BucketMirror) Pick(m *Mirror, s *Snapshot) []BucketRow {
 	b.settle(m)
-	sent := b.tried.newest
 	b.tried = bucketFlush{m.tried.mark, make(map[curve]newest, len(s.Windows))}
 	b.picked = b.picked[:0]
 	for _, w := range s.Windows {
 		var last BucketRow
 		for _, r := range w.Rows {
-			if r.Start < s.Started.UnixNano() || r.Resolution <= 0 {
+			if r.Start+int64(r.Width/2) < s.Started.UnixNano() || r.Resolution <= 0 {
 				continue
 			}
 			row := BucketRow{w.Key, r.Resolution, bucketStart(r.Start, r.Resolution), r.Count}
@@ -78,10 +79,10 @@ func (b *BucketMirror) Pick(m *Mirror, s *Snapshot) []BucketRow {
 				last.Count += row.Count
 				continue
 			}
-			b.pick(last, sent)
+			b.pick(last)
 			last = row
 		}
-		b.pick(last, sent)
+		b.pick(last)
 	}
 	return b.picked
 }
@@ -89,7 +90,12 @@ func (b *BucketMirror) Pick(m *Mirror, s *Snapshot) []BucketRow {
 // settle catches up with what m knows of the store.
 func (b *BucketMirror) settle(m *Mirror) {
 	if b.source != m.source {
-		*b = BucketMirror{source: m.source, writer: m.source}
+		*b = BucketMirror{
+			source: m.source,
+			writer: m.source,
+			sent:   make(map[curve]int64),
+			offset: make(map[curve]newest),
+		}
 	}
 	held := m.acked.mark
 	if b.writer != m.writer {
@@ -99,54 +105,56 @@ func (b *BucketMirror) settle(m *Mirror) {
 	case held == b.acked.mark:
 	case held == b.tried.mark && !held.IsZero():
 		b.acked, b.tried, b.lost = b.tried, bucketFlush{}, false
+		clear(b.sent)
 	default:
 		b.acked.mark, b.lost = held, true
 	}
 	if b.writer == m.writer {
 		return
 	}
-	if b.offset == nil {
-		b.offset = make(map[curve]newest)
-	}
 	maps.Copy(b.offset, b.acked.newest)
 	b.writer, b.acked, b.tried, b.lost = m.writer, bucketFlush{mark: m.acked.mark}, bucketFlush{}, false
+	clear(b.sent)
 }
 
-// pick appends a bucket to those picked, if the store does not hold it. Of sent
-// it may hold some.
-func (b *BucketMirror) pick(row BucketRow, sent map[curve]newest) {
+// pick appends a bucket to those picked, if the store does not hold it.
+func (b *BucketMirror) pick(row BucketRow) {
 	c := curve{row.Key.desc, row.Key.packed, row.Resolution}
-	before, moved := b.offset[c]
 	have, held := b.acked.newest[c]
-	if row.Count == 0 { // idle, if not taken back
-		maybe, ok := sent[c]
-		if !(ok && row.Start <= maybe.start || held && row.Start == have.start || moved && row.Start == before.start) {
-			return
-		}
+	before, moved := b.offset[c]
+	newestSent, sent := b.sent[c]
+	doubtful := sent && row.Start <= newestSent || held && b.lost && row.Start <= have.start
+	if row.Count == 0 && !doubtful && !(held && row.Start == have.start) && !(moved && row.Start == before.start) {
+		return // idle, and not because something was taken back
 	}
 	now := newest{row.Start, row.Count}
 	b.tried.newest[c] = now
-	if held && !b.lost && (row.Start < have.start || now == have) {
+	if moved && row.Start < before.start || held && !b.lost && (row.Start < have.start || now == have && !doubtful) {
 		return
 	}
-	if moved && row.Start <= before.start {
-		if row.Start < before.start {
-			return
-		}
+	if moved && row.Start == before.start {
 		row.Count -= before.count
+	}
+	if !sent || row.Start > newestSent {
+		b.sent[c] = row.Start
 	}
 	b.picked = append(b.picked, row)
 }
 
-// bucketTolerance is the part of a resolution by which a row may begin before
-// the bucket that it belongs to: a row begins when its sampler woke up, by a wall
-// clock that is being slewed, so a little after the tick, and is not always
-// labelled alike.
-const bucketTolerance = 4
+// A row begins when its sampler woke up, which is after the tick, by a wall clock
+// that has been corrected since: package window takes no note of what is less
+// than smallStep, and while a row is one of the last 128 of its window, a clock
+// that is slewed at 500 parts per million gains or loses 1/driftShare of the
+// resolution. By as much, but never by more than a quarter, may a row begin
+// before the bucket that it belongs to.
+const (
+	smallStep  = 128 * time.Millisecond
+	driftShare = 16
+)
 
 func bucketStart(start int64, resolution time.Duration) int64 {
 	r := int64(resolution)
-	start += r / bucketTolerance
+	start += min(r/4, int64(smallStep)+r/driftShare)
 	rest := start % r
 	if rest < 0 {
 		rest += r

@@ -16,6 +16,9 @@ func TestBucketStart(t *testing.T) {
 	} {
 		assert.Equal(t, test.want, bucketStart(test.start, 10), "start %d", test.start)
 	}
+	hour := int64(time.Hour)
+	assert.Equal(t, hour, bucketStart(hour-int64(3*time.Minute), time.Hour))
+	assert.Zero(t, bucketStart(hour-int64(4*time.Minute), time.Hour), "a window that was opened then")
 }
 
 // flushWindows sends the rows to a store that holds what it is sent, or that

@@ -257,9 +257,9 @@ func (e *Exporter) handedOn(w WriterID) {
 }
 
 // Flush takes a snapshot and returns when every sink holds it. It does not wait
-// for a sink's back-off first, but does between retries. When ctx ends before,
-// or a sink has failed for good, the error is an *UnflushedError. If ctx has no
-// deadline, Timeout is one.
+// for a sink's back-off first; between retries there is one, which begins short
+// again. When ctx ends before, or a sink has failed for good, the error is an
+// *UnflushedError. If ctx has no deadline, Timeout is one.
 func (e *Exporter) Flush(ctx context.Context) error {
 	ctx, cancel := e.withDeadline(ctx)
 	defer cancel()
@@ -298,7 +298,7 @@ func (e *Exporter) flush(ctx context.Context) error {
 func (e *Exporter) forgetBackoff() {
 	e.mu.Lock()
 	for _, w := range e.workers {
-		w.retryAt = time.Time{}
+		w.inARow, w.retryAt = 0, time.Time{} // also for a Write underway, should it fail
 	}
 	e.mu.Unlock()
 	for _, w := range e.workers {

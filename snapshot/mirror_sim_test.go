@@ -5,8 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/stretchr/testify/require"
 )
 
 // simStore is a store as Mirror's documentation asks for, in its simplest form,
@@ -17,14 +15,20 @@ type simStore struct {
 	locks  bool     // what is asked for one after the other is done so
 	late   []func() // requests that the network still holds
 
-	rows      map[string]map[WriterID]simRow
-	base      map[string]int64 // what dead writers' rows add up to
+	rows      map[string]map[WriterID]simRow // of counters, and of buckets
+	base      map[string]int64               // what dead writers' rows add up to
 	standings map[WriterID]simStanding
 }
 
 type simStanding struct {
 	Standing
 	applied int // requests of the pending flush
+}
+
+// A simPut is what a writer has counted in a series since created, or in a bucket.
+type simPut struct {
+	id             string
+	created, value int64
 }
 
 // simRow is a row as it is, and as it was in the writer's last whole snapshot.
@@ -104,7 +108,7 @@ func (st *simStore) claim(w WriterID, want Standing, mark Mark) bool {
 }
 
 // put applies the i-th rows of a flush.
-func (st *simStore) put(w WriterID, mark Mark, seq uint64, i int, rows []Row) bool {
+func (st *simStore) put(w WriterID, mark Mark, seq uint64, i int, puts []simPut) bool {
 	s := st.standings[w]
 	if s.Pending != mark || s.Dead || i > s.applied {
 		return false
@@ -113,30 +117,29 @@ func (st *simStore) put(w WriterID, mark Mark, seq uint64, i int, rows []Row) bo
 		s.applied++
 		st.standings[w] = s
 	}
-	for _, r := range rows {
-		st.apply(w, seq, s.Seq, r)
+	for _, p := range puts {
+		st.apply(w, seq, s.Seq, p)
 	}
 	return true
 }
 
-func (st *simStore) apply(w WriterID, seq, whole uint64, r Row) {
-	k := r.Key.String()
-	if st.rows[k] == nil {
-		st.rows[k] = map[WriterID]simRow{}
+func (st *simStore) apply(w WriterID, seq, whole uint64, p simPut) {
+	if st.rows[p.id] == nil {
+		st.rows[p.id] = map[WriterID]simRow{}
 	}
-	have, ok := st.rows[k][w]
+	have, ok := st.rows[p.id][w]
 	if ok && have.now.seq <= whole {
 		have.whole = have.now
 	}
 	switch {
 	case !ok:
-		have.now = simState{0, r.Created, r.Value, seq}
-	case r.Created > have.now.created:
-		have.now = simState{have.now.carry + have.now.value, r.Created, r.Value, seq}
-	case r.Created == have.now.created && seq > have.now.seq:
-		have.now.value, have.now.seq = r.Value, seq
+		have.now = simState{0, p.created, p.value, seq}
+	case p.created > have.now.created:
+		have.now = simState{have.now.carry + have.now.value, p.created, p.value, seq}
+	case p.created == have.now.created && seq > have.now.seq:
+		have.now.value, have.now.seq = p.value, seq
 	}
-	st.rows[k][w] = have
+	st.rows[p.id][w] = have
 }
 
 // end makes a flush of n requests whole.
@@ -153,12 +156,12 @@ func (st *simStore) end(w WriterID, mark Mark, seq uint64, n int) bool {
 }
 
 // transact is a flush in a store with transactions.
-func (st *simStore) transact(w WriterID, want Standing, mark Mark, seq uint64, rows []Row) bool {
+func (st *simStore) transact(w WriterID, want Standing, mark Mark, seq uint64, puts []simPut) bool {
 	if st.standings[w].Standing != want {
 		return st.standings[w].Mark == mark
 	}
-	for _, r := range rows {
-		st.apply(w, seq, want.Seq, r)
+	for _, p := range puts {
+		st.apply(w, seq, want.Seq, p)
 	}
 	st.standings[w] = simStanding{Standing: Standing{Seq: seq, Mark: mark}}
 	return true
@@ -192,70 +195,12 @@ func (st *simStore) totals() map[string]int64 {
 	return sums
 }
 
-// simSource is an engine with few series, which it retires at random.
-type simSource struct {
-	rng     *rand.Rand
-	writer  WriterID
-	seq     uint64
-	clock   int64
-	live    map[string]Counter
-	final   []Counter
-	finalAt []uint64 // the first snapshot that has the row
-}
-
-func newSimSource(rng *rand.Rand) *simSource {
-	return &simSource{rng: rng, writer: NewWriterID(), live: map[string]Counter{}}
-}
-
-func (so *simSource) clone() *simSource {
-	c := *so
-	c.live, c.final, c.finalAt = maps.Clone(so.live), slices.Clone(so.final), slices.Clone(so.finalAt)
-	return &c
-}
-
-// count adds to some series, and retires some.
-func (so *simSource) count(keys []Key, truth map[string]int64) {
-	for range so.rng.IntN(4) {
-		k := keys[so.rng.IntN(len(keys))]
-		c, ok := so.live[k.String()]
-		if !ok {
-			so.clock++
-			c = Counter{Key: k, Created: so.clock}
-		}
-		n := so.rng.Int64N(10) - 3
-		c.Value += n
-		truth[k.String()] += n
-		so.live[k.String()] = c
-	}
-	if so.rng.IntN(4) == 0 {
-		k := keys[so.rng.IntN(len(keys))].String()
-		if c, ok := so.live[k]; ok {
-			delete(so.live, k)
-			so.final, so.finalAt = append(so.final, c), append(so.finalAt, so.seq+1)
-		}
-	}
-}
-
-func (so *simSource) snapshot() *Snapshot {
-	so.seq++
-	s := &Snapshot{Writer: so.writer, Seq: so.seq, Final: slices.Clone(so.final)}
-	for _, c := range so.live {
-		s.Counters = append(s.Counters, c)
-	}
-	return s
-}
-
-func (so *simSource) acknowledge(seq uint64) {
-	for len(so.finalAt) > 0 && so.finalAt[0] <= seq {
-		so.final, so.finalAt = so.final[1:], so.finalAt[1:]
-	}
-}
-
 // simSink flushes through a Mirror, as sinks do.
 type simSink struct {
 	store         *simStore
 	transactional bool
 	mirror        Mirror
+	buckets       BucketMirror
 }
 
 func (k *simSink) clone() *simSink {
@@ -264,6 +209,10 @@ func (k *simSink) clone() *simSink {
 	c.mirror.uniques = maps.Clone(k.mirror.uniques)
 	c.mirror.claims = slices.Clone(k.mirror.claims)
 	c.mirror.rows, c.mirror.sketches = nil, nil
+	c.buckets.acked.newest = maps.Clone(k.buckets.acked.newest)
+	c.buckets.tried.newest = maps.Clone(k.buckets.tried.newest)
+	c.buckets.sent, c.buckets.offset = maps.Clone(k.buckets.sent), maps.Clone(k.buckets.offset)
+	c.buckets.picked = nil
 	return &c
 }
 
@@ -303,12 +252,23 @@ func (k *simSink) standing(w WriterID) (Standing, error) {
 	return st, err
 }
 
+// pick returns what a flush sends.
+func (k *simSink) pick(s *Snapshot) (puts []simPut) {
+	rows, _ := k.mirror.Pick(s)
+	for _, r := range rows {
+		puts = append(puts, simPut{r.Key.String(), r.Created, r.Value})
+	}
+	for _, b := range k.buckets.Pick(&k.mirror, s) {
+		puts = append(puts, simPut{bucketID(b.Key, b.Resolution, b.Start), 0, b.Count})
+	}
+	return puts
+}
+
 // flush sends all in one transaction.
 func (k *simSink) flush(s *Snapshot, st Standing) error {
-	rows, _ := k.mirror.Pick(s)
-	rows = slices.Clone(rows)
+	puts := k.pick(s)
 	w, mark, ok := k.mirror.Writer(), k.mirror.Mark(), false
-	err := k.store.call(func() { ok = k.store.transact(w, st, mark, s.Seq, rows) })
+	err := k.store.call(func() { ok = k.store.transact(w, st, mark, s.Seq, puts) })
 	if err != nil || !ok {
 		return errSim
 	}
@@ -318,10 +278,9 @@ func (k *simSink) flush(s *Snapshot, st Standing) error {
 
 // stream sends two rows at a time.
 func (k *simSink) stream(s *Snapshot, mark Mark) error {
-	rows, _ := k.mirror.Pick(s)
-	rows = slices.Clone(rows)
+	puts := k.pick(s)
 	w, n, ok := k.mirror.Writer(), 0, true
-	for chunk := range slices.Chunk(rows, 2) {
+	for chunk := range slices.Chunk(puts, 2) {
 		i, done := n, false
 		if err := k.store.call(func() { done = k.store.put(w, mark, s.Seq, i, chunk) }); err != nil {
 			return err
@@ -338,13 +297,4 @@ func (k *simSink) stream(s *Snapshot, mark Mark) error {
 	}
 	k.mirror.Hold(s)
 	return nil
-}
-
-// simKeys returns the keys of a few series of two families.
-func simKeys(t require.TestingT) []Key {
-	plain, err := NewDesc("plain_total")
-	require.NoError(t, err)
-	labelled, err := NewDesc("labelled_total", "l")
-	require.NoError(t, err)
-	return []Key{plain.Key(), labelled.Key("a"), labelled.Key("b"), labelled.Key("c")}
 }

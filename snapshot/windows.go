@@ -9,10 +9,10 @@ import (
 )
 
 // A Window is what was added to one series over the last while, in buckets of
-// one or more resolutions. Rows that start before the snapshot's Started are
-// those of earlier writers, which this one has taken over: within one directory
-// the newest window of a series is the whole one, but a store that adds writers
-// up leaves such rows out.
+// one or more resolutions. Rows from before the snapshot's Started are those of
+// earlier writers, which this one has taken over: within one directory the newest
+// window of a series is the whole one, but a store that adds writers up leaves
+// such rows out.
 type Window struct {
 	Key  Key
 	Rows []window.Row

@@ -8,61 +8,43 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/stripe"
 )
 
-// onShared is a side whose goroutines all write the same thing.
-func onShared(name string, make func() func(n int)) side {
+// onShared is a side whose goroutines all write counters of one implementation.
+func onShared(name string, impl bench.Impl, l bench.Layout) side {
 	return side{name, func() func(p, n int) {
-		loop := make()
-		return func(_, n int) { loop(n) }
+		c := mustMake(impl, l)
+		return func(_, n int) { c.Incs(n) }
 	}}
-}
-
-func counterOf(o stripe.Options) *stripe.Counter {
-	c, err := stripe.New(o)
-	if err != nil {
-		panic(err)
-	}
-	return c
-}
-
-func incOf(o stripe.Options) func() func(int) {
-	return func() func(int) {
-		c := counterOf(o)
-		return func(n int) {
-			for range n {
-				c.Inc()
-			}
-		}
-	}
 }
 
 // BenchmarkCounterSides is one counter under a goroutine for each P.
 func BenchmarkCounterSides(b *testing.B) {
 	var sides []side
-	for _, p := range counterPeers {
-		sides = append(sides, onShared(p.name, p.make))
+	for _, p := range counterPeers() {
+		sides = append(sides, onShared(p.name, p.impl, p.layout))
 	}
 	compareSides(b, sides)
 }
 
 // BenchmarkPickSides is the same counter under each pick, and under a Local.
 func BenchmarkPickSides(b *testing.B) {
+	hotcount := impls("add")[0]
 	compareSides(b, []side{
-		onShared("perP", incOf(stripe.Options{Pick: stripe.PerP})),
-		onShared("perP-8", incOf(stripe.Options{Stripes: 8, Pick: stripe.PerP})),
-		onShared("perGoroutine", incOf(stripe.Options{Pick: stripe.PerGoroutine})),
-		onShared("perGoroutine-8", incOf(stripe.Options{Stripes: 8, Pick: stripe.PerGoroutine})),
-		onShared("random-8", incOf(stripe.Options{Stripes: 8, Pick: stripe.Random})),
+		onShared("perP", hotcount, bench.Layout{Keys: 1, Pick: stripe.PerP}),
+		onShared("perP-8", hotcount, bench.Layout{Keys: 1, Stripes: 8, Pick: stripe.PerP}),
+		onShared("perGoroutine", hotcount, bench.Layout{Keys: 1, Pick: stripe.PerGoroutine}),
+		onShared("perGoroutine-8", hotcount, bench.Layout{Keys: 1, Stripes: 8, Pick: stripe.PerGoroutine}),
+		onShared("random-8", hotcount, bench.Layout{Keys: 1, Stripes: 8, Pick: stripe.Random}),
 		{"local", func() func(p, n int) {
-			c := new(stripe.Counter)
+			c := mustMake(impls("local")[0], bench.Layout{Keys: 1}).(bench.Owner)
 			return func(_, n int) {
-				l := c.Local(1000)
-				for range n {
-					l.Inc()
-				}
-				l.Flush()
+				l := c.Own()
+				l.Incs(n)
+				l.Close()
 			}
 		}},
 	})
@@ -70,39 +52,11 @@ func BenchmarkPickSides(b *testing.B) {
 
 // BenchmarkGroupSides is one update of four counts.
 func BenchmarkGroupSides(b *testing.B) {
-	compareSides(b, []side{
-		onShared("group", func() func(int) {
-			g := stripe.NewGroup(4)
-			return func(n int) {
-				for range n {
-					g.Add(1, 2, 3, 4)
-				}
-			}
-		}),
-		onShared("counters", func() func(int) {
-			var cs [4]*stripe.Counter
-			for i := range cs {
-				cs[i] = counterOf(stripe.Options{Pick: stripe.PerP})
-			}
-			return func(n int) {
-				for range n {
-					for i, c := range cs {
-						c.Add(int64(i + 1))
-					}
-				}
-			}
-		}),
-		onShared("atomics", func() func(int) {
-			as := &new(alone[[4]atomic.Int64]).v
-			return func(n int) {
-				for range n {
-					for i := range as {
-						as[i].Add(int64(i + 1))
-					}
-				}
-			}
-		}),
-	})
+	var sides []side
+	for _, impl := range impls("group") {
+		sides = append(sides, onShared(impl.Name, impl, bench.Layout{Keys: 1}))
+	}
+	compareSides(b, sides)
 }
 
 // seriesBytes is what the engine gives a series: one cache line of amd64.
@@ -131,8 +85,8 @@ func BenchmarkNeighbourSides(b *testing.B) {
 			return mine(func(p int) *stripe.Counter { return &cs[p].Counter })
 		}},
 		{"far", func() func(p, n int) {
-			cs := [2]*alone[stripe.Counter]{new(alone[stripe.Counter]), new(alone[stripe.Counter])}
-			return mine(func(p int) *stripe.Counter { return &cs[p].v })
+			cs := [2][]stripe.Counter{work.Cells[stripe.Counter](1), work.Cells[stripe.Counter](1)}
+			return mine(func(p int) *stripe.Counter { return &cs[p][0] })
 		}},
 	})
 }
@@ -142,7 +96,10 @@ func BenchmarkNeighbourSides(b *testing.B) {
 func BenchmarkReaderSides(b *testing.B) {
 	beside := func(name string, reader func(c *stripe.Counter) func()) side {
 		return side{name, func() func(p, n int) {
-			c := counterOf(stripe.Options{Pick: stripe.PerP})
+			c, err := stripe.New(stripe.Options{Pick: stripe.PerP})
+			if err != nil {
+				panic(err)
+			}
 			read := reader(c)
 			var written atomic.Bool
 			return func(p, n int) {

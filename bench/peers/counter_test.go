@@ -2,105 +2,49 @@ package peers
 
 import (
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 
-	"github.com/VictoriaMetrics/metrics"
-	"github.com/cockroachdb/crlib/crsync"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/puzpuzpuz/xsync/v4"
-
+	"github.com/hotcount/hotcount/bench"
 	"github.com/hotcount/hotcount/stripe"
 )
 
-// counterPeers are the counters to compare. Each makes one and returns a loop
-// of n increments, so that no call through an interface is in what is timed.
-var counterPeers = []struct {
-	name string
-	make func() func(n int)
-}{
-	{"hotcount", func() func(int) {
-		c, err := stripe.New(stripe.Options{Pick: stripe.PerP})
-		if err != nil {
-			panic(err)
-		}
-		return func(n int) {
-			for range n {
-				c.Inc()
-			}
-		}
-	}},
-	{"hotcount-zero", func() func(int) {
-		c := &new(alone[stripe.Counter]).v
-		return func(n int) {
-			for range n {
-				c.Inc()
-			}
-		}
-	}},
-	{"atomic", func() func(int) {
-		c := &new(alone[atomic.Int64]).v
-		return func(n int) {
-			for range n {
-				c.Add(1)
-			}
-		}
-	}},
-	{"mutex", func() func(int) {
-		c := &new(alone[struct {
-			sync.Mutex
-			n int64
-		}]).v
-		return func(n int) {
-			for range n {
-				c.Lock()
-				c.n++
-				c.Unlock()
-			}
-		}
-	}},
-	{"xsync", func() func(int) {
-		c := xsync.NewCounter()
-		return func(n int) {
-			for range n {
-				c.Inc()
-			}
-		}
-	}},
-	{"victoria", func() func(int) {
-		c := &new(alone[metrics.Counter]).v
-		return func(n int) {
-			for range n {
-				c.Inc()
-			}
-		}
-	}},
-	{"crsync", func() func(int) {
-		c := crsync.MakeCounter()
-		return func(n int) {
-			for range n {
-				c.Add(1)
-			}
-		}
-	}},
-	{"prometheus", func() func(int) {
-		c := prometheus.NewCounter(prometheus.CounterOpts{Name: "hits_total"})
-		return func(n int) {
-			for range n {
-				c.Inc()
-			}
-		}
-	}},
+// impls returns the implementations of a workload, hotcount first.
+func impls(workload string) []bench.Impl {
+	all := All()
+	return all[slices.IndexFunc(all, func(w bench.Workload) bool { return w.Name == workload })].Impls
 }
 
-// alone keeps a counter off everybody else's cache lines, so that each peer is
-// measured at its best. 256 bytes are the longest line of any machine Go knows.
-type alone[T any] struct {
-	_ [256]byte
-	v T
-	_ [256]byte
+// mustMake makes the counters of an implementation.
+func mustMake(impl bench.Impl, l bench.Layout) bench.Counters {
+	c, err := impl.New(l)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// A counterPeer is one counter to compare.
+type counterPeer struct {
+	name   string
+	impl   bench.Impl
+	layout bench.Layout
+}
+
+// counterPeers are those of the workload "add", and hotcount's twice: hot from
+// the start, and as the zero value is.
+func counterPeers() []counterPeer {
+	var all []counterPeer
+	for _, impl := range impls("add") {
+		if impl.Striped {
+			all = append(all, counterPeer{impl.Name, impl, bench.Layout{Keys: 1, Pick: stripe.PerP}})
+			impl.Name += "-zero"
+		}
+		all = append(all, counterPeer{impl.Name, impl, bench.Layout{Keys: 1}})
+	}
+	return all
 }
 
 // onAllPs runs loop b.N times in all, on a goroutine for each P.
@@ -116,9 +60,9 @@ func onAllPs(b *testing.B, loop func(n int)) {
 // BenchmarkCounterAdd is one counter under one goroutine for each P; ns/op is
 // wall time over all increments.
 func BenchmarkCounterAdd(b *testing.B) {
-	for _, p := range counterPeers {
+	for _, p := range counterPeers() {
 		b.Run("impl="+p.name, func(b *testing.B) {
-			loop := p.make()
+			loop := mustMake(p.impl, p.layout).Incs
 			loop(1000) // what an implementation does once is not in what is timed
 			b.ResetTimer()
 			onAllPs(b, loop)
@@ -130,9 +74,9 @@ func BenchmarkCounterAdd(b *testing.B) {
 // channel, and go on wherever they are woken. ns/op is a wake-up and its adds.
 func BenchmarkCounterChurn(b *testing.B) {
 	const goroutines, adds = 4096, 16
-	for _, p := range counterPeers {
+	for _, p := range counterPeers() {
 		b.Run("impl="+p.name, func(b *testing.B) {
-			loop := p.make()
+			loop := mustMake(p.impl, p.layout).Incs
 			wake := make(chan struct{}, goroutines)
 			var wg sync.WaitGroup
 			for range goroutines {
@@ -154,45 +98,41 @@ func BenchmarkCounterChurn(b *testing.B) {
 
 // BenchmarkCounterValue reads a counter that nobody writes.
 func BenchmarkCounterValue(b *testing.B) {
-	hot, err := stripe.New(stripe.Options{Pick: stripe.PerP})
-	if err != nil {
-		b.Fatal(err)
-	}
-	x := xsync.NewCounter()
-	cr := crsync.MakeCounter()
-	for name, value := range map[string]func() int64{"hotcount": hot.Value, "xsync": x.Value, "crsync": cr.Get} {
-		b.Run("impl="+name+"/procs="+strconv.Itoa(runtime.GOMAXPROCS(0)), func(b *testing.B) {
-			for b.Loop() {
-				value()
-			}
+	for _, p := range counterPeers() {
+		if p.impl.Unreadable {
+			continue
+		}
+		b.Run("impl="+p.name+"/procs="+strconv.Itoa(runtime.GOMAXPROCS(0)), func(b *testing.B) {
+			repeat(b, mustMake(p.impl, p.layout), bench.ReadOf(0))
 		})
+	}
+}
+
+// repeat makes the step b.N times.
+func repeat(b *testing.B, c bench.Counters, step bench.Step) {
+	steps := slices.Repeat([]bench.Step{step}, 1000)
+	b.ResetTimer()
+	for left := b.N; left > 0; left -= len(steps) {
+		c.Run(steps[:min(left, len(steps))])
 	}
 }
 
 // BenchmarkCounterBytes says what a counter weighs before anybody counts.
 func BenchmarkCounterBytes(b *testing.B) {
 	const many = 10_000
-	for name, make := range map[string]func() any{
-		"hotcount-zero": func() any { return new(stripe.Counter) },
-		"atomic":        func() any { return new(atomic.Int64) },
-		"xsync":         func() any { return xsync.NewCounter() },
-		"victoria":      func() any { return new(metrics.Counter) },
-		"crsync":        func() any { c := crsync.MakeCounter(); return &c },
-		"prometheus":    func() any { return prometheus.NewCounter(prometheus.CounterOpts{Name: "hits_total"}) },
-	} {
-		b.Run("impl="+name, func(b *testing.B) {
-			kept := new([many]any)
+	for _, p := range counterPeers() {
+		b.Run("impl="+p.name, func(b *testing.B) {
+			l := p.layout
+			l.Keys = many
 			for b.Loop() {
 				var before, after runtime.MemStats
 				runtime.GC()
 				runtime.ReadMemStats(&before)
-				for i := range kept {
-					kept[i] = make()
-				}
+				c := mustMake(p.impl, l)
 				runtime.ReadMemStats(&after)
+				runtime.KeepAlive(c)
 				b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/many, "B/counter")
 			}
-			runtime.KeepAlive(kept)
 		})
 	}
 }

@@ -3,66 +3,40 @@ package peers
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/axiomhq/hyperloglog"
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/hll"
 )
-
-// hllKeys are 16-byte keys, few enough for them and the registers to stay in the
-// nearest caches, so that it is the sketches that are timed.
-func hllKeys() [][]byte {
-	rng := rand.New(rand.NewPCG(1, 2))
-	all := make([][]byte, hllKeyCount)
-	for i := range all {
-		all[i] = fmt.Appendf(nil, "%016x", rng.Uint64())
-	}
-	return all
-}
 
 // hllKeyCount is a power of two, so that the next key costs no division.
 const hllKeyCount = 1 << 10
 
-// warm adds keys and 100,000 more elements, as a busy server would have.
-func warm(keys [][]byte, add func(hash uint64)) {
-	const others = 100_000
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range others {
-		add(rng.Uint64())
-	}
-	for _, k := range keys {
-		add(xxhash.Sum64(k))
-	}
-}
-
-func warmSketch(keys [][]byte) *hll.Sketch {
+func warmSketch() *hll.Sketch {
 	s := new(hll.Sketch)
-	warm(keys, s.AddHash)
-	return s
-}
-
-func warmAxiomhq(keys [][]byte) *hyperloglog.Sketch {
-	s := hyperloglog.NewNoSparse()
-	warm(keys, s.InsertHash)
+	for _, h := range work.SketchedHashes() {
+		s.AddHash(h)
+	}
 	return s
 }
 
 // BenchmarkHLLAdd is one goroutine that adds keys which a large sketch has
 // seen.
 func BenchmarkHLLAdd(b *testing.B) {
-	keys := hllKeys()
+	keys := work.Elements(hllKeyCount)
 	b.Run("impl=hotcount", func(b *testing.B) {
-		s, i := warmSketch(keys), 0
+		s, i := warmSketch(), 0
 		for b.Loop() {
 			s.Add(keys[i&(hllKeyCount-1)])
 			i++
 		}
 	})
 	b.Run("impl=axiomhq", func(b *testing.B) {
-		s, i := warmAxiomhq(keys), 0
+		s, i := warmAxiomhq(), 0
 		for b.Loop() {
 			s.InsertHash(xxhash.Sum64(keys[i&(hllKeyCount-1)]))
 			i++
@@ -70,30 +44,23 @@ func BenchmarkHLLAdd(b *testing.B) {
 	})
 }
 
-// BenchmarkHLLAddParallel is BenchmarkHLLAdd by GOMAXPROCS goroutines. axiomhq
-// is behind a mutex, and hashes outside it.
+// BenchmarkHLLAddParallel is the same by a goroutine for each P.
 func BenchmarkHLLAddParallel(b *testing.B) {
-	keys := hllKeys()
-	b.Run("impl=hotcount", func(b *testing.B) {
-		s := warmSketch(keys)
-		b.RunParallel(func(pb *testing.PB) {
-			for i := rand.IntN(hllKeyCount); pb.Next(); i++ {
-				s.Add(keys[i&(hllKeyCount-1)])
-			}
+	steps := make([]bench.Step, hllKeyCount)
+	for i := range steps {
+		steps[i] = bench.AddTo(i)
+	}
+	for _, impl := range impls("uniques") {
+		b.Run("impl="+impl.Name, func(b *testing.B) {
+			c := mustMake(impl, bench.Layout{Keys: hllKeyCount})
+			b.ResetTimer()
+			onAllPs(b, func(n int) {
+				for ; n > 0; n -= len(steps) {
+					c.Run(steps[:min(n, len(steps))])
+				}
+			})
 		})
-	})
-	b.Run("impl=axiomhq-mutex", func(b *testing.B) {
-		s := warmAxiomhq(keys)
-		var mu sync.Mutex
-		b.RunParallel(func(pb *testing.PB) {
-			for i := rand.IntN(hllKeyCount); pb.Next(); i++ {
-				h := xxhash.Sum64(keys[i&(hllKeyCount-1)])
-				mu.Lock()
-				s.InsertHash(h)
-				mu.Unlock()
-			}
-		})
-	})
+	}
 }
 
 // BenchmarkHLLFill is one goroutine that fills a new sketch with so many
@@ -129,15 +96,14 @@ func BenchmarkHLLFill(b *testing.B) {
 
 // BenchmarkHLLEstimate reads a large sketch.
 func BenchmarkHLLEstimate(b *testing.B) {
-	keys := hllKeys()
 	b.Run("impl=hotcount", func(b *testing.B) {
-		s := warmSketch(keys)
+		s := warmSketch()
 		for b.Loop() {
 			s.Estimate()
 		}
 	})
 	b.Run("impl=axiomhq", func(b *testing.B) {
-		s := warmAxiomhq(keys)
+		s := warmAxiomhq()
 		for b.Loop() {
 			s.Estimate()
 		}

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
-	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/cmd/internal/demo"
+	"github.com/hotcount/hotcount/cmd/internal/sinks"
+	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
 // demoEvery is short, so that even a demo that is killed loses little.
@@ -22,7 +24,8 @@ func demoVerb(ctx context.Context, s streams, v verb, args []string) error {
 	dir := fs.String("dir", "hotcount-demo", "keep snapshots in `DIR`, and go on from those there")
 	addr := fs.String("addr", "127.0.0.1:0", "listen on `HOST:PORT`; port 0 is any free one")
 	clients := fs.Int("clients", 4, "send requests from `N` clients at once")
-	duration := fs.Duration("for", 0, "end after a `TIME` such as 10s, not with Ctrl-C")
+	duration := fs.Duration("for", demo.DefaultFor, "end after a `TIME`; 0 is with Ctrl-C")
+	sink := fs.String("sink", "", "share the store at `ADDRESS` with other demos, each with a -dir of its own, and show the\nfleet's totals: "+sinks.Forms())
 	if err := v.parseNone(fs, s, args); err != nil {
 		return err
 	}
@@ -34,32 +37,31 @@ func demoVerb(ctx context.Context, s streams, v verb, args []string) error {
 	case *duration < 0:
 		return usagef("-for %v is negative", *duration)
 	}
-	if *duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, *duration)
-		defer cancel()
-	}
-
-	e, err := hotcount.New(hotcount.Options{Dir: *dir, Every: demoEvery})
-	if err != nil {
-		return err
-	}
-	result, err := demo.Run(ctx, e, demo.Options{
+	o := demo.Options{
 		Addr:    *addr,
 		Clients: *clients,
-		Screen:  &demo.Screen{W: s.err, Terminal: isTerminal(s.err), Every: demoEvery, Dir: *dir},
-	})
-	err = errors.Join(err, closeEngine(e))
+		For:     *duration,
+		Dir:     *dir,
+		Every:   demoEvery,
+		Screen:  &demo.Screen{W: s.err, Terminal: isTerminal(s.err)},
+	}
+	if *sink != "" {
+		target, err := sinks.Parse(*sink)
+		if err != nil {
+			return usageError{err}
+		}
+		o.Sink = &target
+	}
+	result, err := demo.Run(ctx, o)
+	if errors.Is(err, filesink.ErrLocked) {
+		err = fmt.Errorf("%w; a second demo needs another -dir", err)
+	}
 	if result == nil {
 		return err
-	}
-	saved, savedErr := demo.ReadBack(*dir)
-	if savedErr == nil {
-		result.CheckSaved(saved)
 	}
 	write := result.WriteText
 	if *asJSON {
 		write = result.WriteJSON
 	}
-	return errors.Join(err, savedErr, result.Err(), write(s.out))
+	return errors.Join(err, result.Err(), write(s.out))
 }

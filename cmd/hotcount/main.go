@@ -52,11 +52,13 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
+		{"bench", "", "measure hotcount beside the counters that people use today", benchVerb},
 		{"demo", "", "run a small web service that counts with hotcount, under load", demoVerb},
 		{"export", "DIR [SINK]", "send what a directory of snapshots holds to a store", exportVerb},
 		{"inspect", "FILE|DIR [FILE]", "show what snapshots hold, or what differs between two", inspectVerb},
 		{"reconcile", "DIR CSV", "compare a directory's totals with a source of truth", reconcileVerb},
 		{"replay", "FILE…", "count access logs; - is standard input", replayVerb},
+		{"size", "", "say how many stripes a peak needs, and what they cost", sizeVerb},
 		{"totals", "[SINK|DIR [PATTERN]]", "print totals over all runs and writers", totalsVerb},
 		{"verify", "DIR", "say whether snapshots are whole and what a start would do", verifyVerb},
 		{"version", "", "print the version of this program", versionVerb},

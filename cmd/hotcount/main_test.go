@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -47,6 +49,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	got = regexp.MustCompile(`[\d.]+ s: [\d,]+ lines/s`).ReplaceAllString(got, "TIME s: SPEED lines/s")
 	got = regexp.MustCompile(`(in N goroutines \(default )\d+`).ReplaceAllString(got, "${1}GOMAXPROCS")
+	got = regexp.MustCompile(`(with GOMAXPROCS N \(default )\d+`).ReplaceAllString(got, "${1}GOMAXPROCS")
 	path := filepath.Join("testdata", name)
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
@@ -87,6 +90,8 @@ func TestUsageErrors(t *testing.T) {
 		{"demo", "-for", "-1s"},
 		{"demo", "-for", "10"},
 		{"demo", "-dir", ""},
+		{"demo", "-sink", "nonsense"},
+		{"demo", "-sink", "gopher://me:secret@host"},
 		{"version", "argument"},
 	} {
 		status, stdout, stderr := command(t, "", args...)
@@ -205,16 +210,18 @@ func TestReplayInterrupted(t *testing.T) {
 func TestDemo(t *testing.T) {
 	dir := t.TempDir()
 	type result struct {
-		Views, Likes, Requests, Sent int64
-		Differences                  []string
-		Restored, Saved              *struct{ Views, Likes int64 }
+		Views, Likes, Requests, Sent, Crowd int64
+		Restarts                            int
+		Differences                         []string
+		Restored, Saved                     *struct{ Views, Likes int64 }
 	}
 	demo := func() (r result) {
 		status, stdout, stderr := command(t, "", "demo", "-for", "100ms", "-json", "-dir", dir)
 		require.Equal(t, exitOK, status, stderr)
 		require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 		assert.Positive(t, r.Sent)
-		assert.Equal(t, r.Sent, r.Requests)
+		assert.Equal(t, r.Sent+r.Crowd, r.Requests)
+		assert.Equal(t, 1, r.Restarts)
 		assert.Empty(t, r.Differences)
 		assert.Equal(t, r.Views, r.Saved.Views)
 		assert.Equal(t, r.Likes, r.Saved.Likes)
@@ -228,8 +235,18 @@ func TestDemo(t *testing.T) {
 
 	status, stdout, stderr := command(t, "", "demo", "-for", "50ms", "-dir", dir)
 	require.Equal(t, exitOK, status)
-	assert.Contains(t, stderr, "Restored ")
+	assert.Regexp(t, `^Restored .*\nServing 100 posts at http://127\.0\.0\.1:\d+ to 4 clients\.\nLive page: http://127\.0\.0\.1:\d+/live/\n`, stderr)
 	assert.Contains(t, stdout, "Checked: every post's views and likes are equal in all of them.\n")
+}
+
+// A signal ends a demo at any time, in order.
+func TestDemoInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	errs := &countdown{left: 3, f: cancel}
+	var out bytes.Buffer
+	require.Equal(t, exitOK, run(ctx, []string{"demo", "-for", "0", "-dir", dir}, streams{nil, &out, errs}), errs.written.String())
+	assert.Contains(t, out.String(), "Checked: ")
 }
 
 func TestDemoFails(t *testing.T) {
@@ -237,4 +254,13 @@ func TestDemoFails(t *testing.T) {
 	assert.Equal(t, exitFailure, status)
 	assert.Empty(t, stdout)
 	assert.Regexp(t, `^hotcount demo: .*nonsense.*\n$`, stderr)
+
+	dir := t.TempDir()
+	e, err := hotcount.New(hotcount.Options{Dir: dir})
+	require.NoError(t, err)
+	defer e.Close(t.Context())
+	status, _, stderr = command(t, "", "demo", "-for", "50ms", "-dir", dir)
+	assert.Equal(t, exitFailure, status)
+	assert.Contains(t, stderr, "in use")
+	assert.Contains(t, stderr, "needs another -dir")
 }

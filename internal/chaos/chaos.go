@@ -21,18 +21,27 @@ type Faults struct {
 	Mute  int           // the request does, and the connection ends without an answer
 	Late  int           // as Mute, but the request reaches the server after Delay
 	Slow  int           // a request waits for a random part of Delay
+	Twice int           // it reaches the server once more, after Delay, on its own
 	Delay time.Duration // at most
+
+	// Hello is what a connection has to begin with before a request that is
+	// repeated there. Twice is for protocols whose requests stand alone.
+	Hello string
 }
+
+// A Tally is how often a Proxy did what.
+type Tally struct{ Conns, Cuts, Mutes, Lates, Slows, Twices int64 }
 
 // A Proxy forwards connections to a server and damages some.
 type Proxy struct {
 	listener net.Listener
-	target   string
+	target   atomic.Pointer[string]
 	faults   atomic.Pointer[Faults]
 	rng      func(n int) int
 	conns    sync.WaitGroup
 
 	mu     sync.Mutex
+	tally  Tally
 	closed bool
 	open   map[net.Conn]struct{}
 }
@@ -48,7 +57,6 @@ func Listen(target string, seed uint64) (*Proxy, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := &Proxy{
 		listener: l,
-		target:   target,
 		open:     make(map[net.Conn]struct{}),
 		rng: func(n int) int {
 			mu.Lock()
@@ -57,6 +65,7 @@ func Listen(target string, seed uint64) (*Proxy, error) {
 		},
 	}
 	p.faults.Store(&Faults{})
+	p.target.Store(&target)
 	p.conns.Go(p.accept)
 	return p, nil
 }
@@ -67,10 +76,30 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 // Set changes the faults, for connections that are open too.
 func (p *Proxy) Set(f Faults) { p.faults.Store(&f) }
 
+// Redirect sends connections that begin from now on to another server, as a name
+// does that is given to another one.
+func (p *Proxy) Redirect(target string) { p.target.Store(&target) }
+
+// Tally returns how often the proxy did what so far. What CutAll ended counts as
+// cut.
+func (p *Proxy) Tally() Tally {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tally
+}
+
+// count adds one to a number of the tally.
+func (p *Proxy) count(n *int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*n++
+}
+
 // CutAll ends all connections that are open.
 func (p *Proxy) CutAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.tally.Cuts += int64(len(p.open) / 2) // of which each has two ends
 	for c := range p.open {
 		c.Close()
 	}
@@ -122,7 +151,7 @@ func (p *Proxy) serve(client net.Conn) {
 	if !p.keep(client) {
 		return
 	}
-	server, err := net.Dial("tcp", p.target)
+	server, err := net.Dial("tcp", *p.target.Load())
 	if err != nil {
 		return
 	}
@@ -130,6 +159,7 @@ func (p *Proxy) serve(client net.Conn) {
 	if !p.keep(server) {
 		return
 	}
+	p.count(&p.tally.Conns)
 	var mute atomic.Bool
 	p.conns.Go(func() {
 		defer client.Close()
@@ -178,24 +208,48 @@ func (p *Proxy) forward(piece []byte, client, server net.Conn, mute *atomic.Bool
 			time.Sleep(time.Duration(p.rng(int(f.Delay))))
 		}
 	}
+	if one(f.Twice) {
+		p.count(&p.tally.Twices)
+		again := append([]byte(f.Hello), piece...)
+		p.conns.Go(func() {
+			wait()
+			p.repeat(again)
+		})
+	}
 	switch {
 	case one(f.Cut):
+		p.count(&p.tally.Cuts)
 		return false
 	case one(f.Mute):
+		p.count(&p.tally.Mutes)
 		mute.Store(true)
 		p.lastWords(piece, server)
 		return false
 	case one(f.Late):
+		p.count(&p.tally.Lates)
 		mute.Store(true)
 		client.Close()
 		wait()
 		p.lastWords(piece, server)
 		return false
 	case one(f.Slow):
+		p.count(&p.tally.Slows)
 		wait()
 	}
 	_, err := server.Write(piece)
 	return err == nil
+}
+
+// repeat sends a piece on a connection of its own.
+func (p *Proxy) repeat(piece []byte) {
+	server, err := net.Dial("tcp", *p.target.Load())
+	if err != nil {
+		return
+	}
+	defer p.drop(server)
+	if p.keep(server) {
+		p.lastWords(piece, server)
+	}
 }
 
 // lastWords sends a last piece and gives the server the time to take it.

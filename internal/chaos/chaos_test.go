@@ -89,6 +89,29 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestTwice(t *testing.T) {
+	e := newEcho(t)
+	p := listen(t, e)
+	p.Set(Faults{Twice: 1, Delay: time.Millisecond, Hello: "hello\n"})
+	assert.Equal(t, "x", ask(t, p, "x"))
+	require.NoError(t, p.listener.Close())
+	p.conns.Wait()
+	got := []string{<-e.got, <-e.got, <-e.got}
+	assert.ElementsMatch(t, []string{"x", "hello", "x"}, got)
+	assert.Empty(t, e.got)
+	assert.Equal(t, Tally{Conns: 1, Twices: 1}, p.Tally())
+}
+
+func TestRedirect(t *testing.T) {
+	one, other := newEcho(t), newEcho(t)
+	p := listen(t, one)
+	assert.Equal(t, "x", ask(t, p, "x"))
+	p.Redirect(other.listener.Addr().String())
+	assert.Equal(t, "y", ask(t, p, "y"))
+	assert.Equal(t, "x", <-one.got)
+	assert.Equal(t, "y", <-other.got)
+}
+
 func TestCutAllEndsOpenConnections(t *testing.T) {
 	p := listen(t, newEcho(t))
 	c, err := net.Dial("tcp", p.Addr())

@@ -1,7 +1,9 @@
 package natssink
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -11,8 +13,10 @@ import (
 
 var (
 	// ErrDenied is wrapped when the server does not let the client in, or has
-	// no JetStream for it. From Write it is terminal, see snapshot.IsTerminal.
-	// A subject that a user may not publish to shows as no acknowledgement.
+	// no JetStream for it. From Write it is terminal, see snapshot.IsTerminal,
+	// but for a subject to which the user may not publish: that shows when no
+	// acknowledgement came, and the connection has been refused a subject,
+	// if not surely this one.
 	ErrDenied = errors.New("hotcount/natssink: access denied")
 
 	// ErrStream is wrapped when there is no such stream, or one that would
@@ -51,6 +55,24 @@ var kinds = []sinkerr.Kind{
 
 // typed wraps an error of the client in the sink's own.
 func typed(err error) error { return sinkerr.Typed("hotcount/natssink", kinds, err) }
+
+// typed does that, and adds what the connection has to say, since who waits for an
+// answer is told by the client only that none came.
+func (k *Sink) typed(err error) error {
+	nc := k.js.Conn()
+	last := nc.LastError()
+	switch {
+	case last == nil:
+	case nc.IsClosed(): // for good, as a login that is refused twice
+		err = fmt.Errorf("%w: %w", err, last)
+	case !errors.Is(err, context.DeadlineExceeded):
+	case !nc.IsConnected():
+		return fmt.Errorf("hotcount/natssink: not connected: %w: %w", err, last)
+	case errors.Is(last, nats.ErrPermissionViolation):
+		return fmt.Errorf("%w: %w: %w", ErrDenied, err, last)
+	}
+	return typed(err)
+}
 
 // overtaken reports whether err is the server's refusal of a compare-and-set.
 func overtaken(err error) bool {

@@ -157,7 +157,7 @@ func (k *Sink) read(ctx context.Context, name, filter string, apply applier, cau
 		Replicas:          1,
 	})
 	if err != nil {
-		return typed(err)
+		return k.typed(err)
 	}
 	defer func() { // or the server does, in time
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.ackWait)

@@ -1,8 +1,6 @@
 package natssink
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -36,11 +35,9 @@ authorization {
 }`
 
 func TestLeastPrivilege(t *testing.T) {
-	config := filepath.Join(t.TempDir(), "nats.conf")
-	require.NoError(t, os.WriteFile(config, []byte(rights), 0o600))
-	s := startServer(t, "-c", config)
+	s := servertest.NATS(t, rights)
 	as := func(user string) jetstream.JetStream {
-		nc, err := nats.Connect("nats://"+user+":secret@"+s.addr(),
+		nc, err := nats.Connect("nats://"+user+":secret@"+s.Addr(),
 			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 		require.NoError(t, err)
 		t.Cleanup(nc.Close)
@@ -65,6 +62,6 @@ func TestLeastPrivilege(t *testing.T) {
 
 	r.ackWait = 10 * time.Millisecond
 	err = r.Write(t.Context(), newCounting().next())
-	require.Error(t, err, "a reader must not write")
-	assert.False(t, snapshot.IsTerminal(err), "it looks like a server that is away")
+	require.ErrorIs(t, err, ErrDenied, "a reader must not write")
+	assert.False(t, snapshot.IsTerminal(err), "perhaps the refusal was about another subject")
 }

@@ -51,7 +51,7 @@ func (k *Sink) last(ctx context.Context, stream jetstream.Stream, subject string
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, nil
 	case err != nil:
-		return nil, typed(err)
+		return nil, k.typed(err)
 	}
 	return m, nil
 }

@@ -66,7 +66,7 @@ func (k *Sink) open(ctx context.Context, name string) (jetstream.Stream, error) 
 	}
 	s, err := k.js.Stream(ctx, name)
 	if err != nil {
-		return nil, typed(err)
+		return nil, k.typed(err)
 	}
 	if wrong := checkStream(&s.CachedInfo().Config, name == k.windows); wrong != "" {
 		return nil, snapshot.Terminal(fmt.Errorf("%w: stream %s: %s", ErrStream, name, wrong))

@@ -247,11 +247,11 @@ func (k *Sink) put(ctx context.Context, stream, subject, id string, data []byte,
 		case overtaken(err):
 			return 0, errOvertaken
 		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
-			return 0, typed(err)
+			return 0, k.typed(err)
 		}
 		last = err // perhaps only the acknowledgement was lost
 	}
-	return 0, typed(fmt.Errorf("no acknowledgement: %w", last))
+	return 0, k.typed(fmt.Errorf("no acknowledgement: %w", last))
 }
 
 // each calls f for all items, inFlight at once. The first error ends it.

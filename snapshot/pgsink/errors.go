@@ -2,7 +2,6 @@ package pgsink
 
 import (
 	"cmp"
-	"crypto/tls"
 	"errors"
 	"fmt"
 
@@ -14,8 +13,7 @@ import (
 // marked by snapshot.Terminal, as no retry mends them; the others go away by
 // themselves, or when the server has been attended to.
 var (
-	// ErrAuth: the server refuses the login, or its certificate is not
-	// trusted. Terminal.
+	// ErrAuth: the server refuses the login. Terminal.
 	ErrAuth = errors.New("hotcount/pgsink: login refused")
 
 	// ErrDenied: the role lacks a privilege; see Grants. Terminal.
@@ -37,7 +35,8 @@ var (
 	ErrConflict = errors.New("hotcount/pgsink: conflict with another transaction")
 
 	// ErrUnavailable: the server cannot be reached, is starting or stopping,
-	// or the connection broke.
+	// or the connection broke. A certificate that has run out, or is not
+	// trusted, shows so, too, as it can be replaced.
 	ErrUnavailable = errors.New("hotcount/pgsink: server unavailable")
 
 	// ErrMalformed: the tables hold what no Sink has written.
@@ -95,9 +94,6 @@ func kindOf(err error) error {
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && len(pg.Code) == 5 {
 		return cmp.Or(kinds[pg.Code], kinds[pg.Code[:2]])
-	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return ErrAuth
 	}
 	return ErrUnavailable // what is left of pgx are the errors of connections
 }

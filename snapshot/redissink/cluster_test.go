@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -12,23 +13,32 @@ import (
 
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 func TestCluster(t *testing.T) {
 	client := startCluster(t, 3)
 	const writers, series = 3, 3000
 	want := map[string]int64{}
+	minute := minuteAgo()
 	u := sketchOf(t, hll.Options{Hash: hll.Redis}, 0, 5000)
 	var k *Sink
 	for w := range writers {
 		k = open(t, Options{Client: client, Prefix: "app:"})
 		c := newCounting()
 		c.Uniques = []snapshot.Uniques{{Key: key(t, "visitors", "x"), Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
+		c.Started = minute
 		for round := range 3 {
 			for i := range series {
 				s := key(t, "hits_total", "}"+strconv.Itoa(i))
 				c.add(s, int64(w*round*i))
 				want[s.String()] += int64(w * round * i)
+			}
+			c.Windows = nil
+			for i := range 100 {
+				c.Windows = append(c.Windows, snapshot.Window{Key: key(t, "hits_total", strconv.Itoa(i)), Rows: []window.Row{
+					{Resolution: time.Minute, Start: minute.UnixNano(), Width: time.Minute, Count: int64(round * i)},
+				}})
 			}
 			require.NoError(t, k.Write(t.Context(), c.next()))
 		}
@@ -52,6 +62,17 @@ func TestCluster(t *testing.T) {
 	count, err := client.PFCount(t.Context(), k.KeyNames(key(t, "visitors", "x")).Uniques).Result()
 	require.NoError(t, err)
 	assert.InEpsilon(t, 5000, count, 0.03)
+
+	for i := 1; i < 100; i++ {
+		s := key(t, "hits_total", strconv.Itoa(i))
+		got, err := k.Window(t.Context(), s, time.Minute, minute, time.Now())
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		require.EqualValues(t, writers*2*i, got[0].Count)
+		total, err := client.HGet(t.Context(), k.ViewsKey(s, time.Minute, minute), "total").Int()
+		require.NoError(t, err)
+		require.Equal(t, writers*2*i, total)
+	}
 
 	used := map[string]bool{} // nodes
 	var mu sync.Mutex

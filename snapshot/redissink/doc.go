@@ -25,15 +25,34 @@
 //	count:{SERIES}    the total in decimal, as Count last found it
 //	uniq:{SERIES}     HyperLogLog for PFCOUNT and PFMERGE
 //	sketch:{SERIES}   hash: sketches that Redis cannot read, by scheme
+//	views:{SERIES}:RESOLUTION:START
+//	                  hash: what was added in that bucket, if the series has a
+//	                  window; "total" is the count, in decimal
 //
 // and, for all of them, hotcount:layout, :writers, :leases, :counters, :uniques
 // and :scratch. Options.Prefix goes before all names. In a cluster, or if
 // Options.Partitions is set, {0}: and so on goes between the prefix and the name,
-// by a hash of the series; KeyNames tells.
+// by a hash of the series; KeyNames and ViewsKey tell.
 //
-// A row is "seq created value carry whole". The first two are decimal, the others
-// 64-bit two's complement in hexadecimal, as is "base"; the writer's count is
-// value + carry.
+// A row is five big-endian numbers of 64 bits: seq, created, value, carry and whole.
+// The writer's count is value + carry, in two's complement; "base" is that in
+// hexadecimal.
+//
+// Buckets are named by seconds, with a fraction if need be: the minute at noon on
+// the first of January 2030 is views:{SERIES}:60:1893499200. So
+//
+//	HGET 'views:{page_views_total}:60:1893499200' total
+//
+// is what the fleet counted in it. The other fields are what each writer did, as
+// "seq count whole"; they tell what has been added from what has not. Those of dead
+// writers stay until the bucket goes: it is short-lived, and its total is kept, so
+// nobody ever reads them. A bucket is gone when Options.Buckets newer ones of its
+// resolution have passed, or five minutes, and up to an eighth of that more, which
+// is the same for all writers. Every script that writes to one sets that time.
+//
+// Windows of distinct elements are left out: a snapshot does not say which
+// resolution they have, so that buckets of two writers cannot be told to be the
+// same one.
 //
 // Only sketches whose engine hashes as Redis does (hll.Redis, precision 14 or
 // more) go to uniq:, as nothing else can be merged with what PFADD makes. All
@@ -44,11 +63,12 @@
 //
 // Redis 5 or later, with Lua. Commands: EVALSHA, EVAL, and what the scripts call
 // (TIME, HGET, HSET, HMGET, HDEL, HGETALL, ZADD, ZREM, ZRANGEBYSCORE, EXISTS, GET,
-// SET, DEL, PFMERGE, PTTL), SETNX, ZRANGEBYLEX. A user for a sink with the prefix
+// SET, DEL, PFMERGE, PTTL, PEXPIREAT), SETNX, ZRANGEBYLEX. A user for a sink with the prefix
 // app: is
 //
 //	ACL SETUSER hotcount on >PASSWORD ~app:* -@all +@scripting +@hash +@sortedset
-//	    +@string +pfmerge +time +exists +del +pttl +ping +hello
+//	    +@string +pfmerge +time +exists +del +pttl +pexpireat
+//	    +ping +hello
 //
 // The server must not evict these keys: use maxmemory-policy noeviction, or a
 // volatile one, under which only the kept totals can go.

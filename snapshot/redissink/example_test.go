@@ -70,6 +70,43 @@ func ExampleSink_KeyNames() {
 	// {0}:count:{http_requests_total{code="200"}}
 }
 
+func ExampleSink_ViewsKey() {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
+	defer client.Close()
+	sink, err := redissink.New(redissink.Options{Client: client, Prefix: "shop:"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	key, err := snapshot.ParseKey("page_views_total")
+	if err != nil {
+		log.Fatal(err)
+	}
+	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	fmt.Printf("HGET %s total\n", sink.ViewsKey(key, time.Minute, noon))
+	// Output: HGET shop:views:{page_views_total}:60:1893499200 total
+}
+
+func ExampleSink_Window() {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
+	defer client.Close()
+	sink, err := redissink.New(redissink.Options{Client: client})
+	if err != nil {
+		log.Fatal(err)
+	}
+	key, err := snapshot.ParseKey("page_views_total")
+	if err != nil {
+		log.Fatal(err)
+	}
+	now := time.Now()
+	buckets, err := sink.Window(context.Background(), key, time.Minute, now.Add(-time.Hour), now)
+	if err != nil {
+		log.Print(err) // a *snapshot.PartialError if some are missing
+	}
+	for _, b := range buckets {
+		fmt.Println(b.Start.Format(time.TimeOnly), b.Count)
+	}
+}
+
 func ExampleSink_Totals() {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer client.Close()

@@ -2,7 +2,6 @@ package redissink
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -10,7 +9,7 @@ import (
 )
 
 // layoutVersion is raised when old and new code must not share a store.
-const layoutVersion = 1
+const layoutVersion = 2
 
 // partition holds the names of a partition's keys. Series are in names as
 // Key.String writes them, between braces, which no escape is needed for: what
@@ -20,6 +19,7 @@ type partition struct {
 	counter  string // and the series, "}": hash, a row for each writer, and "base"
 	count    string // and the series, "}": the total that was last asked for
 	uniq     string // and the series, "}": Redis' own sketch
+	views    string // and the series, "}:", resolution, ":", start: hash, the total, and a row for each writer
 	sketch   string // and the series, "}": hash, a sketch for each other scheme
 	writers  string // hash of standings
 	leases   string // sorted set of writers by when their leases or tombstones end
@@ -46,6 +46,7 @@ func newPartition(prefix string) partition {
 		counter:  prefix + "counter:{",
 		count:    prefix + "count:{",
 		uniq:     prefix + "uniq:{",
+		views:    prefix + "views:{",
 		sketch:   prefix + "sketch:{",
 		writers:  own + "writers",
 		leases:   own + "leases",
@@ -80,14 +81,6 @@ func (k *Sink) KeyNames(key snapshot.Key) KeyNames {
 	id := key.AppendText(nil)
 	p := &k.parts[k.partOf(id)]
 	return KeyNames{named(p.counter, string(id)), named(p.count, string(id)), named(p.uniq, string(id))}
-}
-
-// appendRow appends what rows.lua takes: Created so shifted that negative ones
-// have their place, and Value.
-func appendRow(dst []byte, r snapshot.Row) []byte {
-	dst = strconv.AppendUint(dst, uint64(r.Created)^1<<63, 10)
-	dst = append(dst, ' ')
-	return strconv.AppendUint(dst, uint64(r.Value), 16)
 }
 
 // padded returns n as a standing has it.

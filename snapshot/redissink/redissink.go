@@ -19,11 +19,11 @@ import (
 // single server has one partition, a cluster several. Each is a store of its own
 // as snapshot.Mirror asks for, with a Mirror for each source:
 //
-//	claim ──▶ rows, rows, …, merge, … ──▶ finish        one flush of a partition
-//	  │           │                          │
-//	  ▼           ▼                          ▼
-//	pending    applied += 1           seq, mark = this flush's
-//	  └────────── the writer's standing ─────┘
+//	claim ──▶ rows, …, buckets, …, merge, … ──▶ finish   one flush of a partition
+//	  │           │                                │
+//	  ▼           ▼                                ▼
+//	pending    applied += 1                 seq, mark = this flush's
+//	  └────────── the writer's standing ───────────┘
 //
 // Redis has no transaction of bounded length over any number of keys: a script
 // that wrote 100,000 rows would stop the server for half a second. So a flush is
@@ -36,6 +36,11 @@ import (
 // Invariants: a row changes only while its writer lives, under the standing's
 // flush. A dead writer's standing never changes but to a tombstone. Each script
 // is one atomic step, and may be run again.
+//
+// A bucket keeps its sum beside the rows of its writers, so that nobody has to add
+// up dead ones. What a dead writer's broken flush has left in a bucket is taken back
+// by the writer itself, if it comes back: it alone would count that again, and it
+// knows in which buckets.
 //
 // Rejected: HINCRBY of differences (a repeated request counts twice); WATCH (a
 // hot key never gets through); MULTI (it cannot look before it writes); a
@@ -63,6 +68,11 @@ type Options struct {
 	// *redis.Ring, and for a single server no hash tags at all.
 	Partitions int
 
+	// Buckets is how many of the newest buckets of a series the store keeps
+	// at each resolution; 0 means 120. Each is kept for at least five minutes,
+	// and for up to an eighth longer than that says, by chance.
+	Buckets int
+
 	// Logger gets failures of what Write does besides. nil means slog.Default().
 	Logger *slog.Logger
 }
@@ -74,7 +84,7 @@ const (
 )
 
 // A Sink keeps the counts of a fleet in Redis and reads them back. Totals,
-// Uniques, Count and Sweep are safe for concurrent use, with Write too; Writes
+// Uniques, Window, Count and Sweep are safe for concurrent use, with Write too; Writes
 // come one at a time. A Sink remembers what it wrote, in 190 to 240 bytes for each
 // series of each writer whose snapshots it was given.
 type Sink struct {
@@ -83,6 +93,7 @@ type Sink struct {
 	lease  time.Duration
 	log    *slog.Logger
 
+	buckets int // how many are kept
 	prefix  string
 	layout  string
 	checked atomic.Bool // the store has this layout
@@ -100,6 +111,8 @@ func New(o Options) (*Sink, error) {
 		return nil, fmt.Errorf("hotcount/redissink: Options.Prefix %q contains a brace", o.Prefix)
 	case o.Lease < 0:
 		return nil, fmt.Errorf("hotcount/redissink: Options.Lease %v is negative", o.Lease)
+	case o.Buckets < 0:
+		return nil, fmt.Errorf("hotcount/redissink: Options.Buckets %d is negative", o.Buckets)
 	case o.Partitions < 0 || o.Partitions > maxPartitions:
 		return nil, fmt.Errorf("hotcount/redissink: Options.Partitions %d is not in 0 to %d", o.Partitions, maxPartitions)
 	}
@@ -112,6 +125,9 @@ func New(o Options) (*Sink, error) {
 	if o.Lease == 0 {
 		o.Lease = defaultLease
 	}
+	if o.Buckets == 0 {
+		o.Buckets = defaultBuckets
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -120,6 +136,7 @@ func New(o Options) (*Sink, error) {
 		parts:   newPartitions(o.Prefix, o.Partitions),
 		lease:   o.Lease,
 		log:     o.Logger,
+		buckets: o.Buckets,
 		prefix:  o.Prefix,
 		layout:  fmt.Sprintf("%d %d", layoutVersion, o.Partitions),
 		sources: make(map[snapshot.WriterID]*source),

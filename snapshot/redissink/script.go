@@ -21,6 +21,8 @@ var (
 	luaClaim string
 	//go:embed lua/rows.lua
 	luaRows string
+	//go:embed lua/buckets.lua
+	luaBuckets string
 	//go:embed lua/merge.lua
 	luaMerge string
 	//go:embed lua/replace.lua
@@ -52,7 +54,8 @@ func newScript(parts ...string) script {
 // The scripts. They are constants, but for the language.
 var (
 	claimScript   = newScript(luaStanding, luaClaim)
-	rowsScript    = newScript(luaStanding, luaNumber, luaRow, luaRows)
+	rowsScript    = newScript(luaStanding, luaRow, luaRows)
+	bucketsScript = newScript(luaStanding, luaNumber, luaBuckets)
 	mergeScript   = newScript(luaStanding, luaMerge)
 	replaceScript = newScript(luaStanding, luaReplace)
 	finishScript  = newScript(luaStanding, luaFinish)

@@ -39,31 +39,26 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// run runs the demo over dir until it has shown a line of counts. A visitor
+// play runs the demo over dir until it has shown a line of counts. A visitor
 // likes post 100 and views it, n times.
-func run(t *testing.T, dir string, visits int) *Result {
-	e, err := hotcount.New(hotcount.Options{Dir: dir})
-	require.NoError(t, err)
+func play(t *testing.T, dir string, visits int) *Result {
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	screen := &Screen{Dir: dir, W: &lines{f: func(line string) {
-		if strings.HasPrefix(line, "Serving") {
-			_, url, _ := strings.Cut(line, " at ")
-			url, _, _ = strings.Cut(url, " ")
+	screen := &Screen{W: &lines{f: func(line string) {
+		if _, url, ok := strings.Cut(line, "Live page: "); ok {
+			url = strings.TrimSuffix(url, pagePath)
 			for range visits {
 				visit(t, http.MethodPost, url+"/posts/100/like", http.StatusOK)
 				visit(t, http.MethodGet, url+"/posts/0100", http.StatusOK)
 			}
+			visit(t, http.MethodGet, url+"/", http.StatusOK)
 		}
-		if strings.HasSuffix(line, "/s") {
+		if strings.Contains(line, "views and likes, ") {
 			cancel(errors.New("interrupted")) // a signal has a cause too
 		}
 	}}}
-	r, err := Run(ctx, e, Options{Addr: "127.0.0.1:0", Clients: 3, Screen: screen})
+	r, err := Run(ctx, Options{Addr: "127.0.0.1:0", Clients: 3, Dir: dir, Screen: screen})
 	require.NoError(t, err)
-	require.NoError(t, e.Close(t.Context()))
-	saved, err := ReadBack(dir)
-	require.NoError(t, err)
-	r.CheckSaved(saved)
 	return r
 }
 
@@ -82,7 +77,7 @@ func visit(t *testing.T, method, url string, want int) {
 // what was counted, and the next run goes on from it.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	first := run(t, dir, 5)
+	first := play(t, dir, 5)
 	require.NoError(t, first.Err())
 	assert.Positive(t, first.Sent)
 	assert.EqualValues(t, 10, first.Visits)
@@ -90,17 +85,57 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, first.Requests, first.Views+first.Likes)
 	assert.Nil(t, first.Restored)
 
-	second := run(t, dir, 0)
+	second := play(t, dir, 0)
 	require.NoError(t, second.Err())
 	assert.Equal(t, &Restored{1, first.Views, first.Likes}, second.Restored)
 	assert.Equal(t, second.Sent, second.Requests)
 	assert.Equal(t, first.Requests+second.Requests, second.Saved.Views+second.Saved.Likes)
 }
 
+// A whole run has a crowd and a restart, and all of it adds up.
+func TestScenes(t *testing.T) {
+	var said strings.Builder
+	r, err := Run(t.Context(), Options{Addr: "127.0.0.1:0", Clients: 2, For: time.Second, Dir: t.TempDir(), Screen: &Screen{W: &said}})
+	require.NoError(t, err)
+	require.NoError(t, r.Err())
+	assert.Equal(t, 1, r.Restarts)
+	assert.Positive(t, r.Crowd)
+	assert.Zero(t, r.Crowd%burst)
+	assert.Equal(t, r.Sent+r.Crowd, r.Requests)
+	assert.GreaterOrEqual(t, r.counts.posts[viralPost].views, r.Crowd)
+	require.NotNil(t, r.Viral)
+	assert.Equal(t, viralPost, r.Viral.Post)
+	assert.Positive(t, r.Visitors.Exact)
+	assert.LessOrEqual(t, r.Visitors.Low, r.Visitors.Estimate)
+	assert.LessOrEqual(t, r.Visitors.Estimate, r.Visitors.High)
+	assert.Contains(t, said.String(), "Post 42 goes viral")
+	assert.Regexp(t, `Restart: the engine was closed after [\d,]+ views? and [\d,]+ likes?, and another one opened on .* has as many, post by post\.`, said.String())
+}
+
+// Other programs' counters in the directory are left alone, and told of.
+func TestStrangersInTheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	e, err := hotcount.New(hotcount.Options{Dir: dir})
+	require.NoError(t, err)
+	e.Counter("jobs_total").Add(7)
+	require.NoError(t, e.Close(t.Context()))
+	var said strings.Builder
+	r, err := Run(t.Context(), Options{Addr: "127.0.0.1:0", Clients: 1, For: 100 * time.Millisecond, Dir: dir, Screen: &Screen{W: &said}})
+	require.NoError(t, err)
+	require.NoError(t, r.Err())
+	assert.Contains(t, said.String(), "also has 1 counter that are not the demo's")
+	e, err = hotcount.New(hotcount.Options{Dir: dir})
+	require.NoError(t, err)
+	assert.EqualValues(t, 7, e.Counter("jobs_total").Value())
+	require.NoError(t, e.Close(t.Context()))
+}
+
 func TestService(t *testing.T) {
 	e, err := hotcount.New(hotcount.Options{})
 	require.NoError(t, err)
-	s := newService(e)
+	defer e.Close(t.Context())
+	s, err := newService(e, new(ledger))
+	require.NoError(t, err)
 	server := httptest.NewServer(s.handler())
 	defer server.Close()
 	for _, path := range []string{"/posts/0", "/posts/101", "/posts/-1", "/posts/x", "/posts/", "/", "/posts/1/like/"} {
@@ -108,24 +143,52 @@ func TestService(t *testing.T) {
 	}
 	visit(t, http.MethodGet, server.URL+"/posts/1/like", http.StatusMethodNotAllowed)
 	assert.Zero(t, countsOf(e), "what is refused is not counted")
-	assert.Zero(t, s.visits.read())
+	assert.Zero(t, s.others.read())
 
 	visit(t, http.MethodGet, server.URL+"/posts/7", http.StatusOK)
 	visit(t, http.MethodGet, server.URL+"/posts/+07", http.StatusOK)
 	visit(t, http.MethodPost, server.URL+"/posts/7/like", http.StatusOK)
-	want := counts{}
-	want[7].views, want[7].likes = 2, 1
+	want := counts{visitors: 3} // none of them kept the cookie
+	want.posts[7].views, want.posts[7].likes = 2, 1
 	assert.Equal(t, want, countsOf(e))
-	assert.Equal(t, want, s.visits.read())
+	assert.Equal(t, want, s.others.read())
+	assert.EqualValues(t, 3, s.visitors.Estimate().Count)
+}
+
+// A visitor who comes again is one visitor.
+func TestVisitorsComeAgain(t *testing.T) {
+	e, err := hotcount.New(hotcount.Options{})
+	require.NoError(t, err)
+	defer e.Close(t.Context())
+	s, err := newService(e, new(ledger))
+	require.NoError(t, err)
+	server := httptest.NewServer(s.handler())
+	defer server.Close()
+	l := load{url: server.URL}
+	client := server.Client()
+	fresh, err := l.send(client, 1, false, nil)
+	require.NoError(t, err)
+	require.NotNil(t, fresh)
+	for range 5 {
+		again, err := l.send(client, 2, true, fresh)
+		require.NoError(t, err)
+		require.Nil(t, again)
+	}
+	assert.EqualValues(t, 1, countsOf(e).visitors)
+	assert.EqualValues(t, 1, s.visitors.Estimate().Count)
+	assert.EqualValues(t, 1, s.recent.Last(time.Minute).Count)
 }
 
 func TestAddressInUse(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	e, err := hotcount.New(hotcount.Options{})
-	require.NoError(t, err)
-	_, err = Run(t.Context(), e, Options{Addr: server.Listener.Addr().String(), Clients: 1, Screen: &Screen{W: io.Discard}})
-	assert.Error(t, err)
+	dir := t.TempDir()
+	o := Options{Addr: server.Listener.Addr().String(), Clients: 1, Dir: dir, Screen: &Screen{W: io.Discard}}
+	_, err := Run(t.Context(), o)
+	require.Error(t, err)
+	e, err := hotcount.New(hotcount.Options{Dir: dir})
+	require.NoError(t, err, "the directory is free again")
+	require.NoError(t, e.Close(t.Context()))
 }
 
 // A request that fails ends the load, since it may or may not have counted.
@@ -149,29 +212,42 @@ func TestLoadFails(t *testing.T) {
 }
 
 func TestDifferencesAreErrors(t *testing.T) {
-	e, err := hotcount.New(hotcount.Options{})
-	require.NoError(t, err)
-	r := newResult(e, counts{}, time.Second)
+	r := &Result{Differences: []string{}}
 	require.NoError(t, r.Err())
 
-	var sent, visits counts
-	sent[3].views, visits[4].likes = 1, 1
-	r.check(sent, visits)
-	r.CheckSaved(Saved{counts: sent})
+	var load, crowd, others counts
+	load.posts[3].views, crowd.posts[42].views, others.posts[4].likes, others.visitors = 1, 5, 1, 1
+	r.check(load, crowd, others)
+	r.checkSaved(Saved{counts: load})
 	assert.Equal(t, []string{
 		"post 3: counted 0 views and 0 likes, sent 1 and 0",
 		"post 4: counted 0 views and 0 likes, sent 0 and 1",
+		"post 42: counted 0 views and 0 likes, sent 5 and 0",
+		"visitors: counted 0, sent 1",
 		"post 3: saved 1 views and 0 likes, counted 0 and 0",
 	}, r.Differences)
-	assert.EqualError(t, r.Err(), "3 differences between what was sent, counted and saved")
+	assert.EqualError(t, r.Err(), "5 differences between what was sent, counted and saved")
 	assert.Contains(t, r.verdict(), "WRONG: post 3: saved")
 	assert.NotContains(t, r.verdict(), "Checked")
+}
+
+// Others may add to a fleet's totals, and nobody may take away.
+func TestFleetLacksNothing(t *testing.T) {
+	r := &Result{Differences: []string{}}
+	var before, now counts
+	before.posts[1].views, now.posts[1].views, r.run.posts[1].views = 100, 150, 30
+	r.checkFleet("store", now, before)
+	require.NoError(t, r.Err())
+	assert.Equal(t, &Fleet{"store", 150, 0, 20}, r.Fleet)
+	now.posts[1].views = 120
+	r.checkFleet("store", now, before)
+	assert.Equal(t, []string{"post 1: the fleet lacks 10 views and 0 likes"}, r.Differences)
 }
 
 func TestTable(t *testing.T) {
 	var c, rate counts
 	for id := 1; id <= posts; id++ {
-		c[id].views, c[id].likes, rate[id].views = int64(100_000/id), int64(10_000/id), int64(1000/id)
+		c.posts[id].views, c.posts[id].likes, rate.posts[id].views = int64(100_000/id), int64(10_000/id), int64(1000/id)
 	}
 	want := `
     post          views        likes    views/s
@@ -203,9 +279,24 @@ func TestRedraw(t *testing.T) {
 }
 
 func TestStatusLine(t *testing.T) {
-	var before, now, rate counts
-	before[1].views = 1000
-	now[1].views, now[2].likes, rate[1].views, rate[2].likes = 3000, 1, 1999, 1
-	assert.Equal(t, "   3s  2,001 requests, 2,000/s\n", statusLine(now, before, 3*time.Second, rate))
-	assert.Zero(t, ratePerSecond(before, now, 0))
+	var run, rate counts
+	run.posts[1].views, run.posts[2].likes, rate.posts[1].views, rate.posts[2].likes = 2000, 1, 1999, 1
+	assert.Equal(t, "   3s         2,001 views and likes, 2,000/s; 1 visitor, estimated exactly\n",
+		statusLine(3*time.Second, run, rate, Visitors{1, 1, 1, 1}))
+	assert.Equal(t, "   3s         2,001 views and likes, 2,000/s; 20,000 visitors, estimate off by +1.0 %, bound ±1.5 %\n",
+		statusLine(3*time.Second, run, rate, Visitors{20_000, 20_200, 19_900, 20_500}))
+	assert.Equal(t, "              2,001 views and likes of the fleet\n", fleetLine(run, nil))
+	assert.Equal(t, "      fleet: no answer: down\n", fleetLine(run, errors.New("down")))
+	assert.Zero(t, ratePerSecond(run, run, 0))
+}
+
+func TestViral(t *testing.T) {
+	for want, v := range map[string]Viral{
+		"post 42's counter is cold, one atomic, as no two processors have met in it": {},
+		"post 42's counter is hot, 2 stripes █ 67 % ▅ 33 %":                          {Hot: true, Stripes: []int64{200, 100}},
+		"post 42's counter is hot, 9 stripes, the fullest has 9.00 times their mean": {Hot: true, Stripes: []int64{0, 0, 0, 9, 0, 0, 0, 0, 0}, Skew: 9},
+	} {
+		v.Post = viralPost
+		assert.Equal(t, want, v.String())
+	}
 }

@@ -21,6 +21,13 @@ const (
 	// likeEvery is how many requests there are for one like among them.
 	likeEvery = 10
 
+	// newVisitorEvery is how many requests there are for one by somebody who
+	// has not been here before.
+	newVisitorEvery = 3
+
+	// maxRemembered is how many visitors each client has who may come again.
+	maxRemembered = 1000
+
 	// requestTimeout ends a request that hangs. On loopback one takes well
 	// under a millisecond.
 	requestTimeout = 10 * time.Second
@@ -49,19 +56,9 @@ func (l *load) run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for range l.clients {
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
-			choose := rand.NewZipf(r, skew, 1, posts-1)
-			for {
-				post, like := int(choose.Uint64())+1, r.IntN(likeEvery) == 0
-				if err := l.send(client, post, like); err != nil {
-					once.Do(func() { failed = err })
-					cancel()
-					return
-				}
-				l.sent.add(post, like)
-				if ctx.Err() != nil {
-					return
-				}
+			if err := l.keepSending(ctx, client); err != nil {
+				once.Do(func() { failed = err })
+				cancel()
 			}
 		})
 	}
@@ -72,27 +69,66 @@ func (l *load) run(ctx context.Context) error {
 	return nil
 }
 
-// send sends one request, whatever happens to the load's context meanwhile.
-func (l *load) send(client *http.Client, post int, like bool) error {
+// keepSending sends one request after the other until ctx is done, those of new
+// visitors among others of visitors that come again.
+func (l *load) keepSending(ctx context.Context, client *http.Client) error {
+	r := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	choose := rand.NewZipf(r, skew, 1, posts-1)
+	var visitors []*http.Cookie
+	for {
+		post, like := int(choose.Uint64())+1, r.IntN(likeEvery) == 0
+		var visitor *http.Cookie
+		if len(visitors) > 0 && r.IntN(newVisitorEvery) > 0 {
+			visitor = visitors[r.IntN(len(visitors))]
+		}
+		fresh, err := l.send(client, post, like, visitor)
+		if err != nil {
+			return err
+		}
+		switch {
+		case fresh == nil:
+		case len(visitors) < maxRemembered:
+			visitors = append(visitors, fresh)
+		default:
+			visitors[r.IntN(len(visitors))] = fresh
+		}
+		l.sent.add(post, like, fresh != nil)
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// send sends one request, whatever happens to the load's context meanwhile. A
+// nil visitor is a new one, whose cookie is returned.
+func (l *load) send(client *http.Client, post int, like bool, visitor *http.Cookie) (fresh *http.Cookie, err error) {
 	method, url := http.MethodGet, fmt.Sprintf("%s/posts/%d", l.url, post)
 	if like {
 		method, url = http.MethodPost, url+"/like"
 	}
 	req, err := http.NewRequest(method, url, nil)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if visitor != nil {
+		req.AddCookie(visitor)
 	}
 	req.Header.Set("User-Agent", loadAgent)
 	resp, err := client.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil { // to the end, so that the connection is kept
-		return err
+		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s %s: %s", method, url, resp.Status)
+		return nil, fmt.Errorf("%s %s: %s", method, url, resp.Status)
 	}
-	return nil
+	for _, c := range resp.Cookies() {
+		if c.Name == visitorCookie {
+			fresh = c
+		}
+	}
+	return fresh, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/hll"
 )
 
 // A Result is what a run counted and whether that was right.
@@ -16,15 +17,20 @@ type Result struct {
 	Likes    int64   `json:"likes"`
 	Requests int64   `json:"requests"` // of this run, as the engine counted them
 	Sent     int64   `json:"sent"`     // of this run, as the load did
-	Visits   int64   `json:"visits"`   // of this run, by others than the load
+	Crowd    int64   `json:"crowd"`    // views of this run by the crowd
+	Visits   int64   `json:"visits"`   // of this run, by others
 	Seconds  float64 `json:"seconds"`
+	Restarts int     `json:"restarts"` // of the engine, in this run
 
 	// Differences are what is wrong, in words.
 	Differences []string `json:"differences"`
 
 	TopPosts []Post    `json:"top_posts"`
+	Visitors Visitors  `json:"visitors"`
+	Viral    *Viral    `json:"viral,omitempty"` // if the crowd came
 	Restored *Restored `json:"restored,omitempty"`
 	Saved    *Saved    `json:"saved,omitempty"`
+	Fleet    *Fleet    `json:"fleet,omitempty"`
 
 	counts, run counts
 }
@@ -34,6 +40,22 @@ type Post struct {
 	Post  int   `json:"post"`
 	Views int64 `json:"views"`
 	Likes int64 `json:"likes"`
+}
+
+// Visitors are how many different ones there were in all runs.
+type Visitors struct {
+	Exact    int64  `json:"exact"`
+	Estimate uint64 `json:"estimate"`
+	Low      uint64 `json:"low"`
+	High     uint64 `json:"high"`
+}
+
+// Viral is how the viral post's counter was written when the crowd was there.
+type Viral struct {
+	Post    int     `json:"post"`
+	Hot     bool    `json:"hot"`
+	Stripes []int64 `json:"stripes"`
+	Skew    float64 `json:"skew"`
 }
 
 // Restored is what earlier runs left.
@@ -52,37 +74,58 @@ type Saved struct {
 	counts counts
 }
 
-func newResult(e *hotcount.Engine, before counts, took time.Duration) *Result {
-	now := countsOf(e)
-	r := &Result{
-		Views:       now.views(),
-		Likes:       now.likes(),
-		Seconds:     took.Seconds(),
-		Differences: []string{},
-		counts:      now,
-		run:         now.minus(before),
+// Fleet is what a store holds of all demos that share it.
+type Fleet struct {
+	Store  string `json:"store"`
+	Views  int64  `json:"views"`
+	Likes  int64  `json:"likes"`
+	Others int64  `json:"others"` // views and likes by others since this run began
+}
+
+func (r *Result) restoredFrom(e hotcount.Restored, before counts) {
+	if e.Runs > 0 {
+		r.Restored = &Restored{e.Runs, before.views(), before.likes()}
 	}
-	r.Requests = r.run.views() + r.run.likes()
+}
+
+// count fills in what s has counted.
+func (r *Result) count(s *stage, before counts, took time.Duration) {
+	now := countsOf(s.engine)
+	r.Views, r.Likes, r.Seconds = now.views(), now.likes(), took.Seconds()
+	r.counts, r.run = now, now.minus(before)
+	r.Requests = r.run.all()
 	for _, id := range popular(now) {
-		r.TopPosts = append(r.TopPosts, Post{id, now[id].views, now[id].likes})
+		r.TopPosts = append(r.TopPosts, Post{id, now.posts[id].views, now.posts[id].likes})
 	}
-	if runs := e.Restored().Runs; runs > 0 {
-		r.Restored = &Restored{runs, before.views(), before.likes()}
-	}
-	return r
+	r.Visitors = visitorsOf(now, s.service.visitors.Estimate())
+}
+
+func visitorsOf(c counts, e hll.Estimate) Visitors {
+	return Visitors{Exact: c.visitors, Estimate: e.Count, Low: e.Low, High: e.High}
 }
 
 // check compares what this run counted with what was sent.
-func (r *Result) check(sent, visits counts) {
-	r.Sent = sent.views() + sent.likes()
-	r.Visits = visits.views() + visits.likes()
-	r.Differences = append(r.Differences, differences("counted", r.run, "sent", sent.plus(visits))...)
+func (r *Result) check(load, crowd, others counts) {
+	r.Sent, r.Crowd, r.Visits = load.all(), crowd.all(), others.all()
+	r.Differences = append(r.Differences, differences("counted", r.run, "sent", load.plus(crowd).plus(others))...)
 }
 
-// CheckSaved compares what was saved with what was counted.
-func (r *Result) CheckSaved(s Saved) {
+// checkSaved compares what was saved with what was counted.
+func (r *Result) checkSaved(s Saved) {
 	r.Saved = &s
 	r.Differences = append(r.Differences, differences("saved", s.counts, "counted", r.counts)...)
+}
+
+// checkFleet looks whether a store got all of this run: whatever others have
+// added, no post may have risen by less.
+func (r *Result) checkFleet(store string, now, before counts) {
+	others := now.minus(before).minus(r.run)
+	r.Fleet = &Fleet{store, now.views(), now.likes(), others.all()}
+	for i, p := range others.posts {
+		if p.views < 0 || p.likes < 0 {
+			r.Differences = append(r.Differences, fmt.Sprintf("post %d: the fleet lacks %d views and %d likes", i, max(0, -p.views), max(0, -p.likes)))
+		}
+	}
 }
 
 // Err returns an error if anything differs.
@@ -98,34 +141,4 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
-}
-
-// WriteText writes the result for people.
-func (r *Result) WriteText(w io.Writer) error {
-	took := time.Duration(r.Seconds * float64(time.Second))
-	_, err := io.WriteString(w, table(r.counts, ratePerSecond(counts{}, r.run, took))+r.verdict())
-	return err
-}
-
-func (r *Result) verdict() string {
-	s := fmt.Sprintf("\nThe load sent %s in %.1f s", text.Count(r.Sent, "request"), r.Seconds)
-	if r.Visits > 0 {
-		s += fmt.Sprintf(", others %s", text.Group(r.Visits))
-	}
-	s += fmt.Sprintf("; the service counted %s.\n", text.Group(r.Requests))
-	if r.Restored != nil {
-		s += fmt.Sprintf("With %s and %s of %s that makes the totals above.\n", text.Count(r.Restored.Views, "view"),
-			text.Count(r.Restored.Likes, "like"), text.Count(int64(r.Restored.Runs), "earlier run"))
-	}
-	if r.Saved != nil {
-		s += fmt.Sprintf("Saved %s and %s in %s, read back from there. The next run goes on from them.\n",
-			text.Count(r.Saved.Views, "view"), text.Count(r.Saved.Likes, "like"), r.Saved.Dir)
-	}
-	if len(r.Differences) == 0 {
-		return s + "Checked: every post's views and likes are equal in all of them.\n"
-	}
-	for _, d := range r.Differences[:min(len(r.Differences), shownPosts)] {
-		s += "WRONG: " + d + "\n"
-	}
-	return s
 }

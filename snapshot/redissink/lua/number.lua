@@ -42,3 +42,31 @@ local function decimal(x)
   if digits == '' then return '0' end
   return sign .. digits
 end
+
+local function negated(x)
+  local hi, lo = halves(x)
+  hi, lo = 4294967295 - hi, 4294967296 - lo
+  if lo == 4294967296 then hi, lo = (hi + 1) % 4294967296, 0 end
+  return string.format('%x%08x', hi, lo)
+end
+
+-- hexadecimal returns x, in decimal notation, as it is to be added.
+local function hexadecimal(d)
+  local hi, lo = 0, 0
+  for digit in d:gmatch('%d') do
+    lo = lo * 10 + digit
+    hi = (hi * 10 + math.floor(lo / 4294967296)) % 4294967296
+    lo = lo % 4294967296
+  end
+  local x = string.format('%x%08x', hi, lo)
+  if d:sub(1, 1) == '-' then return negated(x) end
+  return x
+end
+
+-- moved returns total + to - from, all in decimal.
+local function moved(total, from, to)
+  if #total <= 15 and #from <= 15 and #to <= 15 then
+    return string.format('%.0f', total + to - from)
+  end
+  return decimal(add(add(hexadecimal(total), hexadecimal(to)), negated(hexadecimal(from))))
+end

@@ -1,0 +1,166 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/snapshot"
+)
+
+// A page is the first few of the series that a query selects, in the order of
+// their keys' text. It never holds more than about twice as many, however many
+// series the engine has.
+type page struct {
+	query snapshot.Query
+	taken time.Time
+	items []item
+	next  string // the last key if there are more series after it
+
+	bound string // once there are more than enough, no key from here on is wanted
+	text  []byte // of the key that is looked at
+}
+
+// An item is a series of a page: something that describe knows.
+type item struct {
+	key  string
+	what any
+}
+
+// leftover is the total of a counter that earlier runs left.
+type leftover struct {
+	key   snapshot.Key
+	total int64
+}
+
+// A source is what pages are taken of.
+type source struct {
+	engine      *hotcount.Engine
+	middlewares []*Middleware
+	turn        chan struct{} // holds one token while a page is taken
+	views       sync.Pool     // a view is 48 bytes a series, and more to grow
+}
+
+func newSource(e *hotcount.Engine, m []*Middleware) *source {
+	return &source{
+		engine:      e,
+		middlewares: slices.Clone(m),
+		turn:        make(chan struct{}, 1),
+		views:       sync.Pool{New: func() any { return new(hotcount.View) }},
+	}
+}
+
+// page returns the page that q asks for. One is taken at a time, so that many
+// readers at once need no more memory than one does. The error is that of ctx.
+func (s *source) page(ctx context.Context, q snapshot.Query) (*page, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p := &page{query: q}
+	v := s.views.Get().(*hotcount.View)
+	defer s.views.Put(v)
+	s.engine.View(v)
+	p.taken = v.Taken
+	p.addView(v)
+	for _, m := range s.middlewares {
+		p.addGauges(m.Gauges())
+	}
+	if s.engine.Restored().Series > 0 {
+		// These hold the view's counters, too, which went before them and
+		// so are the ones that stay. A retired series has nothing to show.
+		for k, n := range s.engine.Totals() {
+			if key, ok := p.wants(k); ok && n != 0 {
+				p.add(key, leftover{k, n})
+			}
+		}
+	}
+	p.trim()
+	if len(p.items) > q.Limit {
+		p.items = p.items[:q.Limit]
+		p.next = p.items[q.Limit-1].key
+	}
+	return p, nil
+}
+
+func (p *page) addView(v *hotcount.View) {
+	for _, c := range v.Counters {
+		if key, ok := p.wants(c.Key()); ok {
+			p.add(key, c)
+		}
+	}
+	for _, u := range v.Uniques {
+		if key, ok := p.wants(u.Key()); ok {
+			p.add(key, u)
+		}
+	}
+	for _, e := range v.Events {
+		if key, ok := p.wants(e.Key); ok {
+			p.add(key, e)
+		}
+	}
+	for _, u := range v.UniquesWindows {
+		if key, ok := p.wants(u.Key); ok {
+			p.add(key, u)
+		}
+	}
+	for _, c := range v.Health {
+		if key, ok := p.wants(c.Key); ok {
+			p.add(key, c)
+		}
+	}
+	p.addGauges(v.Gauges)
+}
+
+func (p *page) addGauges(gauges []snapshot.Gauge) {
+	for _, g := range gauges {
+		if key, ok := p.wants(g.Key); ok {
+			p.add(key, g)
+		}
+	}
+}
+
+// wants returns the text of a key, and whether its series is of the page as far
+// as is known by now. Keys that differ have texts that do.
+func (p *page) wants(k snapshot.Key) (key string, ok bool) {
+	p.text = k.AppendText(p.text[:0])
+	text := p.text
+	if bytes.ContainsRune(text, utf8.RuneError) { // an invalid byte, too
+		text = []byte(snapshot.ToValidUTF8(string(text)))
+	}
+	if string(text) <= p.query.After || p.bound != "" && string(text) >= p.bound {
+		return "", false
+	}
+	if !strings.HasPrefix(string(text), p.query.Prefix) {
+		return "", false
+	}
+	return string(text), true
+}
+
+func (p *page) add(key string, what any) {
+	p.items = append(p.items, item{key, what})
+	const slack = 64 // a page of one series need not be sorted for each that comes
+	if len(p.items) >= 2*p.query.Limit+slack {
+		p.trim()
+	}
+}
+
+// trim sorts the page, leaves the first of each key, and one item more than the
+// limit.
+func (p *page) trim() {
+	slices.SortStableFunc(p.items, func(a, b item) int { return cmp.Compare(a.key, b.key) })
+	p.items = slices.CompactFunc(p.items, func(a, b item) bool { return a.key == b.key })
+	if enough := p.query.Limit + 1; len(p.items) >= enough {
+		clear(p.items[enough:])
+		p.items = p.items[:enough]
+		p.bound = p.items[enough-1].key
+	}
+}
