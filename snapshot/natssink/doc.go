@@ -56,7 +56,7 @@
 // NATS 2.9 or later with JetStream. A user for a sink publishes to COUNTS.> and
 // $JS.API.STREAM.INFO.COUNTS, and $JS.API.STREAM.MSG.GET.COUNTS, or for a stream
 // with AllowDirect $JS.API.DIRECT.GET.COUNTS.>; a reader to
-// $JS.API.STREAM.INFO.COUNTS, $JS.API.CONSUMER.*.COUNTS.> and
+// the same but COUNTS.>, and to $JS.API.CONSUMER.*.COUNTS.> and
 // $JS.API.CONSUMER.MSG.NEXT.COUNTS.*; one that calls Compact to all of these and to
 // $JS.API.STREAM.PURGE.COUNTS. All subscribe to _INBOX.>. A stream of windows needs
 // the same.

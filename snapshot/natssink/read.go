@@ -23,6 +23,10 @@ const (
 	// maxReads is how often a reader starts over.
 	maxReads = 4
 
+	// maxAsks is how often a reader that is at the end asks whether that is
+	// so, while others put it off.
+	maxAsks = 8
+
 	// idleReader is for how long the server keeps a reader that is gone.
 	idleReader = time.Minute
 )
@@ -164,29 +168,67 @@ func (k *Sink) read(ctx context.Context, name, filter string, apply applier, cau
 		defer cancel()
 		stream.DeleteConsumer(ctx, c.CachedInfo().Name)
 	}()
-	r := &reader{consumer: c, to: apply, caughtUp: caughtUp}
-	for more := r.left(c.CachedInfo().NumPending); more && err == nil; {
+	r := &reader{consumer: c, to: apply, caughtUp: caughtUp, last: func(ctx context.Context) (uint64, error) {
+		m, err := k.last(ctx, stream, filter)
+		if m == nil {
+			return 0, err
+		}
+		return m.Sequence, nil
+	}}
+	more, err := r.left(ctx, c.CachedInfo().NumPending)
+	for more && err == nil {
 		more, err = r.batch(ctx)
 	}
 	return err
 }
 
-// A reader applies the messages of one consumer.
+// A reader applies the messages of one consumer. How many messages a server says
+// are left is only a hint when to ask for one that goes on: while messages are
+// replaced that is never 0. The end is where the last message on the stream is one
+// that has come: each other one that was there when the stream was asked has come
+// before it, since a message that replaces another one goes to the end. On a stream
+// that is never at rest, all up to where it ended when it was asked for the
+// maxAsks-th time will do.
 type reader struct {
 	consumer jetstream.Consumer
+	last     func(context.Context) (uint64, error) // the stream's, of those selected
 	to       applier
 	caughtUp func() // nil if the reader ends then
-	got      uint64 // messages, so the consumer's sequence of the last
-	pending  uint64 // messages that the server had left then
+
+	got     uint64 // messages, so the consumer's sequence of the last
+	at      uint64 // the stream's sequence of that
+	target  uint64 // where the stream ended when it was asked
+	asked   int    // how often, since the reader was last at the end
+	pending uint64 // messages that the server said were left
 }
 
-// left takes note of how many messages the server has left. It reports whether to
-// go on.
-func (r *reader) left(n uint64) bool {
-	r.pending = n
-	if n > 0 {
-		return true
+// left takes note of how many messages the server says are left. It reports whether
+// to go on.
+func (r *reader) left(ctx context.Context, n uint64) (bool, error) {
+	if r.pending = n; r.at < r.target || n > 0 && r.caughtUp != nil {
+		return true, nil
 	}
+	if r.asked == maxAsks {
+		return r.end(), nil
+	}
+	return r.ask(ctx)
+}
+
+// ask asks where the stream ends. It reports whether to go on.
+func (r *reader) ask(ctx context.Context) (more bool, err error) {
+	if r.target, err = r.last(ctx); err != nil {
+		return false, err
+	}
+	r.asked++
+	if r.at < r.target {
+		return true, nil
+	}
+	return r.end(), nil
+}
+
+// end says that all has come. It reports whether to go on.
+func (r *reader) end() bool {
+	r.pending, r.asked = 0, 0
 	if r.caughtUp == nil {
 		return false
 	}
@@ -205,29 +247,43 @@ func (r *reader) batch(ctx context.Context) (more bool, err error) {
 	}
 	before := r.got
 	for m := range batch.Messages() {
-		switch pending, err := r.apply(m); {
-		case err != nil:
+		pending, err := r.apply(m)
+		if err != nil {
 			return false, err
-		case !r.left(pending):
-			return false, nil
+		}
+		if more, err := r.left(ctx, pending); !more || err != nil {
+			return false, err
 		}
 	}
 	if err := batch.Error(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return false, typed(err)
 	}
-	if r.got > before {
-		return true, ctx.Err()
+	switch {
+	case r.got == before:
+		return r.silent(ctx)
+	case r.pending > 0:
+		return r.left(ctx, 0)
 	}
+	return true, ctx.Err()
+}
+
+// silent finds out why nothing comes. It reports whether to go on.
+func (r *reader) silent(ctx context.Context) (bool, error) {
 	info, err := r.consumer.Info(ctx)
 	switch {
 	case err != nil:
 		return false, typed(err)
 	case info.Delivered.Consumer != r.got:
 		return false, errGap
-	case info.NumPending != r.pending: // what was left has been removed
-		return r.left(info.NumPending), nil
+	case r.pending == 0 && r.at >= r.target:
+		return true, nil
 	}
-	return true, nil
+	missing := r.target
+	more, err := r.ask(ctx) // perhaps what was left has been removed
+	if err == nil && info.NumPending == 0 && r.at < missing && r.target == missing {
+		return false, errGap
+	}
+	return more, err
 }
 
 // apply returns how many messages the server had left when it sent m.
@@ -239,6 +295,7 @@ func (r *reader) apply(m jetstream.Msg) (pending uint64, err error) {
 	if r.got++; md.Sequence.Consumer != r.got {
 		return 0, errGap
 	}
+	r.at = md.Sequence.Stream
 	have, err := rowstream.Decode(m.Data())
 	if err == nil {
 		err = r.to(&received{have, m.Subject(), md.Sequence.Stream, md.Timestamp})

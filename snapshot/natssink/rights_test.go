@@ -23,7 +23,8 @@ authorization {
       subscribe: ["_INBOX.>"]
     }}
     {user: reader, password: secret, permissions: {
-      publish: ["$JS.API.STREAM.INFO.COUNTS", "$JS.API.CONSUMER.*.COUNTS.>", "$JS.API.CONSUMER.MSG.NEXT.COUNTS.*"]
+      publish: ["$JS.API.STREAM.INFO.COUNTS", "$JS.API.STREAM.MSG.GET.COUNTS",
+        "$JS.API.CONSUMER.*.COUNTS.>", "$JS.API.CONSUMER.MSG.NEXT.COUNTS.*"]
       subscribe: ["_INBOX.>"]
     }}
     {user: compactor, password: secret, permissions: {
