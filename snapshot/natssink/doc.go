@@ -34,7 +34,10 @@
 // that does not end within the exporter's Timeout goes on in the next: what has
 // been acknowledged is not sent again.
 //
-// That holds for what the server still has once it has acknowledged it. A single
+// That holds for what the server still has once it has acknowledged it. NATS 2.9 does
+// not keep all of that when it is killed: once a stream has filled some blocks of
+// 8 MB, it may come back with older messages in place of the newest of a subject
+// (seen with 2.9.10 and 2.9.25, not with 2.10.29). A single
 // server may lose its last seconds in a power cut, and if that falls into one
 // Write, which goes on afterwards, the sink cannot tell: use three replicas, or
 // sync_interval: always. Two processes that were copied from one before its first
@@ -53,7 +56,8 @@
 //
 // # What it needs
 //
-// NATS 2.9 or later with JetStream. A user for a sink publishes to COUNTS.> and
+// NATS 2.9 or later with JetStream, 2.10.29 or later for what is said above about
+// servers that are killed. A user for a sink publishes to COUNTS.> and
 // $JS.API.STREAM.INFO.COUNTS, and $JS.API.STREAM.MSG.GET.COUNTS, or for a stream
 // with AllowDirect $JS.API.DIRECT.GET.COUNTS.>; a reader to
 // the same but COUNTS.>, and to $JS.API.CONSUMER.*.COUNTS.> and
