@@ -19,7 +19,7 @@
 // one goroutine a P they begin at once; more of them sleep until then, and waking
 // them is part of the round.
 //
-// The first pass over all cases finds out how many steps fill a round. Cases that
+// In the first pass over all cases each finds out how many steps fill a round. Cases that
 // are to be compared, which differ in nothing but the implementation and its
 // layout, take turns within a moment; their order and that of all else is drawn
 // anew in each pass. After every round the counts are compared with what was
