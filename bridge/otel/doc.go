@@ -63,7 +63,7 @@
 // # Cost
 //
 // A collection retires nothing and takes no snapshot's number, and adds wait
-// for none. It allocates the data that it returns, as the reader may keep them;
-// see the README for numbers. An estimate of a large Uniques takes about 8 µs,
-// and one over a window of Uniques merges all its sketches.
+// for none. It allocates the data that it returns, as the reader may keep them.
+// An estimate of a large Uniques takes about 8 µs, and one over a window of
+// Uniques merges all its sketches.
 package otel

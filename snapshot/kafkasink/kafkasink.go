@@ -2,13 +2,13 @@ package kafkasink
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/internal/sinkerr"
 )
 
 // How it works. A flush is one transaction: the rows that have changed, as records,
@@ -136,22 +136,18 @@ func (k *Sink) transactional(id string) (*kgo.Client, error) {
 func (k *Sink) writerID(w snapshot.WriterID) string { return "hotcount." + k.topic + "." + w.String() }
 
 // kinds tells the sink's errors by the client's.
-var kinds = []struct {
-	of       error
-	err      error
-	terminal bool
-}{
-	{kerr.TopicAuthorizationFailed, ErrDenied, true},
-	{kerr.ClusterAuthorizationFailed, ErrDenied, true},
-	{kerr.SaslAuthenticationFailed, ErrDenied, true},
-	{kerr.UnknownTopicOrPartition, ErrTopic, false},
-	{kerr.MessageTooLarge, ErrTooLarge, true},
-	{kerr.RecordListTooLarge, ErrTooLarge, true},
-	{kerr.GroupAuthorizationFailed, ErrDenied, true},
-	{kerr.TransactionalIDAuthorizationFailed, ErrDenied, true},
-	{kerr.InvalidProducerEpoch, ErrInterrupted, false},
-	{kerr.ProducerFenced, ErrInterrupted, false},
-	{kerr.ConcurrentTransactions, ErrInterrupted, false},
+var kinds = []sinkerr.Kind{
+	{Of: kerr.TopicAuthorizationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.ClusterAuthorizationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.SaslAuthenticationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.UnknownTopicOrPartition, Means: ErrTopic},
+	{Of: kerr.MessageTooLarge, Means: ErrTooLarge, Terminal: true},
+	{Of: kerr.RecordListTooLarge, Means: ErrTooLarge, Terminal: true},
+	{Of: kerr.GroupAuthorizationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.TransactionalIDAuthorizationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.InvalidProducerEpoch, Means: ErrInterrupted},
+	{Of: kerr.ProducerFenced, Means: ErrInterrupted},
+	{Of: kerr.ConcurrentTransactions, Means: ErrInterrupted},
 }
 
 // interrupted reports whether err says that another one has the transactional id.
@@ -160,17 +156,5 @@ func interrupted(err error) bool {
 		errors.Is(err, kerr.ConcurrentTransactions)
 }
 
-// typed wraps an error of the client in the sink's own. What is not known is
-// taken for something that passes.
-func typed(err error) error {
-	for _, kind := range kinds {
-		if errors.Is(err, kind.of) {
-			err = fmt.Errorf("%w: %w", kind.err, err)
-			if kind.terminal {
-				err = snapshot.Terminal(err)
-			}
-			return err
-		}
-	}
-	return fmt.Errorf("hotcount/kafkasink: %w", err)
-}
+// typed wraps an error of the client in the sink's own.
+func typed(err error) error { return sinkerr.Typed("hotcount/kafkasink", kinds, err) }

@@ -37,6 +37,11 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 		src = &source{}
 		k.sources[s.Writer] = src
 	}
+	for _, other := range k.sources {
+		if other != src {
+			other.drop() // a client is kept for one writer, which is the process's own most of the time
+		}
+	}
 	m := &src.mirror
 	m.Follow(s)
 	for range maxAsks {
