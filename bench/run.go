@@ -192,7 +192,7 @@ func (r *runner) measureCase(i, pass int) error {
 	} else {
 		b.round(warmSteps(m.steps))
 	}
-	t := b.round(m.steps)
+	t := b.settled(b.round(m.steps))
 	if s, ok := b.c.(Sharer); ok {
 		m.shares = s.Shares()
 	}

@@ -50,8 +50,8 @@ type Progress struct {
 
 // warmUpRounds is how many rounds more the first pass takes as long as, in which
 // each case finds out how many steps fill a round, and times single operations:
-// two to double the number of steps and repeat the last of them, one to time
-// operations, and one to be generous.
+// three to find the number of steps, the last of which may take a whole round,
+// and one to time operations.
 const warmUpRounds = 4
 
 // An agenda is what there is time for.
