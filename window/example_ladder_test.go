@@ -30,7 +30,7 @@ func ExampleOptions() {
 	// 168h 168h0m0s 1
 }
 
-// A Clock in a test moves when the test says so, and may be set back.
+// A Clock in a test shows what the test says.
 func ExampleClock() {
 	wall, elapsed := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC), time.Duration(0)
 	clock := func() (time.Time, time.Duration) { return wall, elapsed }
@@ -46,7 +46,7 @@ func ExampleClock() {
 	// Output: 3 counted, 1 not yet
 }
 
-// What a meter shows.
+// Three rates, as a load average or a meter shows them; Ring.Rates returns them.
 func ExampleRates() {
 	r := window.Rates{M1: 12.5, M5: 10, M15: 9.75}
 	fmt.Printf("%.2f %.2f %.2f\n", r.M1, r.M5, r.M15)
