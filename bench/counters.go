@@ -111,19 +111,18 @@ func Compare(adds []int64, value func(key int) int64) error {
 	return nil
 }
 
-// alone keeps a value off everybody else's cache lines. 256 bytes are the
-// longest line of any machine Go knows.
-type alone[T any] struct {
-	_ [256]byte
-	v T
-	_ [256]byte
-}
-
-// Cells returns n zero values: a single one far from all else, so that it is
-// measured at its best, several side by side as an array of a program has them.
-func Cells[T any](n int) []T {
-	if n == 1 {
-		return (&new(alone[[1]T]).v)[:]
+// CompareEstimate is Compare for a distinct count of the keys that were added, and
+// of others before: the estimate may be off by 5 standard errors, which is to
+// say once in two million runs.
+func CompareEstimate(adds []int64, before int, estimate uint64, standardError float64) error {
+	want := float64(before)
+	for _, n := range adds {
+		if n > 0 {
+			want++
+		}
 	}
-	return make([]T, n)
+	if off := float64(estimate)/want - 1; off < -5*standardError || off > 5*standardError {
+		return fmt.Errorf("%w: an estimate of %d for %.0f elements", ErrCount, estimate, want)
+	}
+	return nil
 }

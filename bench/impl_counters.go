@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/stripe"
 )
 
@@ -13,15 +14,15 @@ import (
 func counterImpls() []Impl {
 	return []Impl{
 		{Name: "hotcount", New: newStriped, Striped: true},
-		{Name: "atomic", New: func(l Layout) (Counters, error) { return atomics(Cells[atomic.Int64](l.Keys)), nil }},
-		{Name: "mutex", New: func(l Layout) (Counters, error) { return mutexes(Cells[mutexed](l.Keys)), nil }},
+		{Name: "atomic", New: func(l Layout) (Counters, error) { return atomics(work.Cells[atomic.Int64](l.Keys)), nil }},
+		{Name: "mutex", New: func(l Layout) (Counters, error) { return mutexes(work.Cells[mutexed](l.Keys)), nil }},
 		{Name: "syncmap", New: newNamed},
 	}
 }
 
 func newStriped(l Layout) (Counters, error) {
 	if l.Stripes == 0 && l.Pick == stripe.Auto {
-		return adaptive(Cells[stripe.Counter](l.Keys)), nil
+		return adaptive(work.Cells[stripe.Counter](l.Keys)), nil
 	}
 	cs := make(fixed, l.Keys)
 	for i := range cs {

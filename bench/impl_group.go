@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/stripe"
 )
 
@@ -13,7 +14,7 @@ func groupImpls() []Impl {
 		{Name: "hotcount", New: func(Layout) (Counters, error) { return (*group)(stripe.NewGroup(groupSize)), nil }},
 		{Name: "counters", New: newGroupOfCounters},
 		{Name: "atomics", New: func(Layout) (Counters, error) {
-			return &groupOfAtomics{&Cells[[groupSize]atomic.Int64](1)[0]}, nil
+			return &groupOfAtomics{&work.Cells[[groupSize]atomic.Int64](1)[0]}, nil
 		}},
 	}
 }

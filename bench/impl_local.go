@@ -3,6 +3,7 @@ package bench
 import (
 	"sync/atomic"
 
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/stripe"
 )
 
@@ -10,10 +11,10 @@ import (
 func localImpls() []Impl {
 	return []Impl{
 		{Name: "hotcount", New: func(Layout) (Counters, error) {
-			return locals{adaptive(Cells[stripe.Counter](1))}, nil
+			return locals{adaptive(work.Cells[stripe.Counter](1))}, nil
 		}},
 		{Name: "counter", New: newStriped},
-		{Name: "atomic", New: func(l Layout) (Counters, error) { return atomics(Cells[atomic.Int64](l.Keys)), nil }},
+		{Name: "atomic", New: func(l Layout) (Counters, error) { return atomics(work.Cells[atomic.Int64](l.Keys)), nil }},
 	}
 }
 

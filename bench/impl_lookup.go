@@ -1,32 +1,22 @@
 package bench
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/bench/internal/work"
 )
 
 // lookupImpls find a counter by two label values, each time, and add one.
 func lookupImpls() []Impl {
 	return []Impl{
 		{Name: "hotcount", New: newEngineLookup},
-		{Name: "syncmap", New: func(l Layout) (Counters, error) { return &labelled{labels: Labels(l.Keys)}, nil }},
+		{Name: "syncmap", New: func(l Layout) (Counters, error) { return &labelled{labels: work.Labels(l.Keys)}, nil }},
 		{Name: "mutexmap", New: func(l Layout) (Counters, error) {
-			return &lockedMap{labels: Labels(l.Keys), counts: make(map[[2]string]int64, l.Keys)}, nil
+			return &lockedMap{labels: work.Labels(l.Keys), counts: make(map[[2]string]int64, l.Keys)}, nil
 		}},
 	}
-}
-
-// Labels returns n different pairs of label values: a method and a route.
-func Labels(n int) [][2]string {
-	methods := []string{"GET", "POST", "PUT", "DELETE"}
-	labels := make([][2]string, n)
-	for i := range labels {
-		labels[i] = [2]string{methods[i%len(methods)], fmt.Sprintf("/api/v1/route-%03d", i/len(methods))}
-	}
-	return labels
 }
 
 type engineLookup struct {
@@ -39,7 +29,7 @@ func newEngineLookup(l Layout) (Counters, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &engineLookup{e.CounterVec("http_requests_total", "method", "route"), Labels(l.Keys)}, nil
+	return &engineLookup{e.CounterVec("http_requests_total", "method", "route"), work.Labels(l.Keys)}, nil
 }
 
 func (e *engineLookup) Incs(n int) {

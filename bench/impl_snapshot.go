@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"strconv"
-	"sync"
-
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -17,48 +15,11 @@ func snapshotImpls() []Impl {
 	}
 }
 
-// SnapshotSeries is how many series the registry has that is read out.
-const SnapshotSeries = 10_000
-
-// SeriesName returns the label value of series i of that registry.
-func SeriesName(i int) string { return "post-" + strconv.Itoa(i) }
-
-// A Repeater calls a function again and again, until Close.
-type Repeater struct {
-	stop    chan struct{}
-	stopped sync.WaitGroup
-}
-
-// Repeat starts to call f.
-func Repeat(f func()) *Repeater {
-	r := &Repeater{stop: make(chan struct{})}
-	r.stopped.Go(func() {
-		for {
-			select {
-			case <-r.stop:
-				return
-			default:
-				f()
-			}
-		}
-	})
-	return r
-}
-
-// Workers is 1: the goroutine that calls.
-func (r *Repeater) Workers() int { return 1 }
-
-// Close returns when the last call has.
-func (r *Repeater) Close() {
-	close(r.stop)
-	r.stopped.Wait()
-}
-
 // exported are handles of an engine, which may be read out.
 type exported struct {
 	engine  *hotcount.Engine
 	handles []*hotcount.Counter
-	reader  *Repeater // nil for none
+	reader  *work.Repeater // nil for none
 }
 
 func newExported(l Layout, read bool) (*exported, error) {
@@ -68,15 +29,15 @@ func newExported(l Layout, read bool) (*exported, error) {
 	}
 	x := &exported{engine: e, handles: make([]*hotcount.Counter, l.Keys)}
 	vec := e.CounterVec("views_total", "post")
-	for i := range SnapshotSeries {
-		c := vec.With(SeriesName(i))
+	for i := range work.Series {
+		c := vec.With(work.SeriesName(i))
 		if i < l.Keys {
 			x.handles[i] = c
 		}
 	}
 	if read {
 		var s snapshot.Snapshot
-		x.reader = Repeat(func() { e.Snapshot(&s) })
+		x.reader = work.Repeat(func() { e.Snapshot(&s) })
 	}
 	return x, nil
 }
@@ -98,13 +59,13 @@ func (x *exported) Run(steps []Step) {
 func (x *exported) Verify(adds []int64) error {
 	var s snapshot.Snapshot
 	x.engine.Snapshot(&s)
-	counts := make(map[string]int64, SnapshotSeries)
+	counts := make(map[string]int64, work.Series)
 	for row := range s.AllCounters() {
 		if row.Key.Name() == "views_total" {
 			counts[row.Key.Label("post")] = row.Value
 		}
 	}
-	return Compare(adds, func(key int) int64 { return counts[SeriesName(key)] })
+	return Compare(adds, func(key int) int64 { return counts[work.SeriesName(key)] })
 }
 
 func (x *exported) Workers() int {

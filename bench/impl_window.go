@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/stripe"
 	"github.com/hotcount/hotcount/window"
 )
@@ -17,7 +18,7 @@ func windowImpls() []Impl {
 			return &mutexRing{second: time.Now().Unix()}, nil
 		}},
 		{Name: "atomic-without", Unreadable: true, New: func(Layout) (Counters, error) {
-			return atomics(Cells[atomic.Int64](1)), nil
+			return atomics(work.Cells[atomic.Int64](1)), nil
 		}},
 	}
 }
@@ -29,7 +30,7 @@ type windowed struct {
 }
 
 func newWindowed(Layout) (Counters, error) {
-	c := Cells[stripe.Counter](1)
+	c := work.Cells[stripe.Counter](1)
 	ring, err := window.New(&c[0], window.Options{Resolution: time.Second, Buckets: 60})
 	if err != nil {
 		return nil, err

@@ -251,3 +251,17 @@ func TestRunFindsLoss(t *testing.T) {
 	_, err = Run(t.Context(), Plan([]Workload{w}, 1, false), Options{})
 	assert.ErrorIs(t, err, broken)
 }
+
+// A budget that ends before the first round does gives an error, and no report.
+func TestNoTimeForAResult(t *testing.T) {
+	slow := Impl{Name: "slow", New: func(l Layout) (Counters, error) {
+		for began := time.Now(); time.Since(began) < 200*time.Millisecond; {
+			runtime.Gosched()
+		}
+		return newStriped(l)
+	}}
+	w := Workload{Name: "add", Impls: []Impl{slow}, Keys: []Keys{One}}
+	r, err := Run(t.Context(), Plan([]Workload{w}, 1, false)[:1], Options{Samples: MinSamples, Budget: 300 * time.Millisecond})
+	assert.ErrorIs(t, err, ErrBudget)
+	assert.Nil(t, r)
+}

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/stripe"
 )
 
@@ -84,7 +85,7 @@ func BenchmarkNeighbourSides(b *testing.B) {
 			return mine(func(p int) *stripe.Counter { return &cs[p].Counter })
 		}},
 		{"far", func() func(p, n int) {
-			cs := [2][]stripe.Counter{bench.Cells[stripe.Counter](1), bench.Cells[stripe.Counter](1)}
+			cs := [2][]stripe.Counter{work.Cells[stripe.Counter](1), work.Cells[stripe.Counter](1)}
 			return mine(func(p int) *stripe.Counter { return &cs[p][0] })
 		}},
 	})

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 )
 
 // counters are held by handles, which is the cheapest that each offers.
@@ -28,7 +29,7 @@ func counters() []bench.Impl {
 			return crsyncs(fill(l.Keys, func(int) crsync.Counter { return crsync.MakeCounter() })), nil
 		}},
 		{Name: "victoria", New: func(l bench.Layout) (bench.Counters, error) {
-			return victorias(bench.Cells[vm.Counter](l.Keys)), nil
+			return victorias(work.Cells[vm.Counter](l.Keys)), nil
 		}},
 		{Name: "prometheus", New: newProms},
 		{Name: "otel", New: newOTel, Unreadable: true},

@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 	"github.com/hotcount/hotcount/hll"
 )
 
@@ -17,7 +18,7 @@ const hllKeyCount = 1 << 10
 
 func warmSketch() *hll.Sketch {
 	s := new(hll.Sketch)
-	for _, h := range bench.SketchedBefore() {
+	for _, h := range work.SketchedHashes() {
 		s.AddHash(h)
 	}
 	return s
@@ -26,7 +27,7 @@ func warmSketch() *hll.Sketch {
 // BenchmarkHLLAdd is one goroutine that adds keys which a large sketch has
 // seen.
 func BenchmarkHLLAdd(b *testing.B) {
-	keys := bench.Elements(hllKeyCount)
+	keys := work.Elements(hllKeyCount)
 	b.Run("impl=hotcount", func(b *testing.B) {
 		s, i := warmSketch(), 0
 		for b.Loop() {

@@ -13,6 +13,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 )
 
 // lookups find a counter by two label values in the way that each library's
@@ -21,17 +22,17 @@ func lookups() []bench.Impl {
 	return []bench.Impl{
 		{Name: "prometheus", New: func(l bench.Layout) (bench.Counters, error) {
 			opts := prometheus.CounterOpts{Name: "http_requests_total"}
-			return promLookup{prometheus.NewCounterVec(opts, []string{"method", "route"}), bench.Labels(l.Keys)}, nil
+			return promLookup{prometheus.NewCounterVec(opts, []string{"method", "route"}), work.Labels(l.Keys)}, nil
 		}},
 		{Name: "victoria", New: func(l bench.Layout) (bench.Counters, error) {
-			return victoriaLookup{vm.NewSet(), bench.Labels(l.Keys)}, nil
+			return victoriaLookup{vm.NewSet(), work.Labels(l.Keys)}, nil
 		}},
 		{Name: "otel", New: func(l bench.Layout) (bench.Counters, error) {
 			counter, reader, err := otelCounter()
-			return otelLookup{counter, reader, bench.Labels(l.Keys)}, err
+			return otelLookup{counter, reader, work.Labels(l.Keys)}, err
 		}},
 		{Name: "gometrics", New: func(l bench.Layout) (bench.Counters, error) {
-			return goMetricsLookup{gometrics.NewRegistry(), bench.Labels(l.Keys)}, nil
+			return goMetricsLookup{gometrics.NewRegistry(), work.Labels(l.Keys)}, nil
 		}},
 	}
 }

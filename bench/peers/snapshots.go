@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 )
 
 // snapshots are registries that are read out in the cheapest way they offer:
@@ -21,15 +22,15 @@ func snapshots() []bench.Impl {
 
 type readSet struct {
 	handles []*vm.Counter
-	*bench.Repeater
+	*work.Repeater
 }
 
 func newReadSet(l bench.Layout) (bench.Counters, error) {
 	set := vm.NewSet()
-	all := fill(bench.SnapshotSeries, func(i int) *vm.Counter {
-		return set.NewCounter(fmt.Sprintf("views_total{post=%q}", bench.SeriesName(i)))
+	all := fill(work.Series, func(i int) *vm.Counter {
+		return set.NewCounter(fmt.Sprintf("views_total{post=%q}", work.SeriesName(i)))
 	})
-	return &readSet{all[:l.Keys], bench.Repeat(func() { set.WritePrometheus(io.Discard) })}, nil
+	return &readSet{all[:l.Keys], work.Repeat(func() { set.WritePrometheus(io.Discard) })}, nil
 }
 
 func (r *readSet) Incs(n int) {
@@ -51,7 +52,7 @@ func (r *readSet) Verify(adds []int64) error {
 
 type readRegistry struct {
 	proms
-	*bench.Repeater
+	*work.Repeater
 }
 
 func newReadRegistry(l bench.Layout) (bench.Counters, error) {
@@ -60,8 +61,8 @@ func newReadRegistry(l bench.Layout) (bench.Counters, error) {
 	if err := registry.Register(vec); err != nil {
 		return nil, err
 	}
-	all := fill(bench.SnapshotSeries, func(i int) prometheus.Counter { return vec.WithLabelValues(bench.SeriesName(i)) })
-	return &readRegistry{all[:l.Keys], bench.Repeat(func() {
+	all := fill(work.Series, func(i int) prometheus.Counter { return vec.WithLabelValues(work.SeriesName(i)) })
+	return &readRegistry{all[:l.Keys], work.Repeat(func() {
 		if _, err := registry.Gather(); err != nil {
 			panic(err) // no two of the series are equal
 		}

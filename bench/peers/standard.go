@@ -6,13 +6,14 @@ import (
 	"sync"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 )
 
 // standardCounters returns the sharded counter of Go's own sync package, as
 // golang/go#80645 proposes it.
 func standardCounters() []bench.Impl {
 	return []bench.Impl{{Name: "sync.Counter", New: func(l bench.Layout) (bench.Counters, error) {
-		return syncCounters(bench.Cells[sync.Counter[int64]](l.Keys)), nil
+		return syncCounters(work.Cells[sync.Counter[int64]](l.Keys)), nil
 	}}}
 }
 

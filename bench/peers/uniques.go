@@ -7,20 +7,21 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/work"
 )
 
 // uniques has the sketch that others build on. It is not safe for concurrent
 // use, so it is behind a mutex; elements are hashed outside of that.
 func uniques() []bench.Impl {
 	return []bench.Impl{{Name: "axiomhq-mutex", New: func(l bench.Layout) (bench.Counters, error) {
-		return &axiomhq{sketch: warmAxiomhq(), elements: bench.Elements(l.Keys)}, nil
+		return &axiomhq{sketch: warmAxiomhq(), elements: work.Elements(l.Keys)}, nil
 	}}}
 }
 
 // warmAxiomhq returns a sketch that has what the benchmark's sketches begin with.
 func warmAxiomhq() *hyperloglog.Sketch {
 	s := hyperloglog.NewNoSparse()
-	for _, h := range bench.SketchedBefore() {
+	for _, h := range work.SketchedHashes() {
 		s.InsertHash(h)
 	}
 	return s
@@ -55,5 +56,5 @@ func (a *axiomhq) Run(steps []bench.Step) {
 // Verify allows for the bias of the sketch's estimator beside its standard
 // error.
 func (a *axiomhq) Verify(adds []int64) error {
-	return bench.VerifyUniques(adds, a.sketch.Estimate(), 0.01)
+	return bench.CompareEstimate(adds, work.Sketched, a.sketch.Estimate(), 0.01)
 }

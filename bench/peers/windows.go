@@ -7,9 +7,8 @@ import (
 
 	"github.com/RussellLuo/slidingwindow"
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
-	"github.com/go-kratos/aegis/circuitbreaker/sre"
-
 	aegis "github.com/go-kratos/aegis/circuitbreaker"
+	"github.com/go-kratos/aegis/circuitbreaker/sre"
 
 	"github.com/hotcount/hotcount/bench"
 )
