@@ -22,7 +22,10 @@ func (r *Report) WriteBench(w io.Writer) error {
 	var b strings.Builder
 	m := r.Machine
 	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\ngo: %s\ncpu: %s\ncores: %d\n", m.OS, m.Arch, m.Go, m.CPU, m.Cores)
-	fmt.Fprintf(&b, "commit: %s\ndate: %s\ncommand: %s\n", r.Commit, r.Date.Format(time.RFC3339), r.Command)
+	fmt.Fprintf(&b, "date: %s\ncommand: %s\n", r.Date.Format(time.RFC3339), r.Command)
+	if r.Commit != "" {
+		fmt.Fprintf(&b, "commit: %s\n", r.Commit)
+	}
 	for i := range r.Results {
 		res := &r.Results[i]
 		for _, ops := range res.OpsPerSecond {

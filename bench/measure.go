@@ -26,6 +26,12 @@ type timing struct {
 	cpu, possible time.Duration
 }
 
+// settle is how long threads take to go to sleep when there is nothing to do. A
+// kernel accounts for a thread that runs when it asks for the time itself, when
+// it stops running, and else only some hundred times a second: too seldom for a
+// round.
+const settle = 200 * time.Microsecond
+
 // undisturbed is the part of the possible processor time that a round must have
 // had to count as quiet.
 const undisturbed = 0.95
@@ -49,16 +55,19 @@ func (b *bout) run(n int, work func(g int, c OwnCounters)) timing {
 	for g := range b.goroutines {
 		done.Go(func() {
 			c := b.own()
+			processorTime() // accounts for this thread up to now; see settle
 			gate.pass(func() { began, cpu = time.Now(), processorTime() })
 			work(g, c)
 			c.Close()
 			if running.Add(-1) == 0 {
-				t.wall, t.cpu = time.Since(began), processorTime()-cpu
+				t.wall = time.Since(began)
 			}
 		})
 	}
 	done.Wait()
-	if processorTime() > 0 {
+	time.Sleep(settle)
+	if used := processorTime(); used > 0 {
+		t.cpu = used - cpu
 		t.possible = t.wall * time.Duration(min(b.goroutines+b.workers, runtime.GOMAXPROCS(0)))
 	}
 	return t

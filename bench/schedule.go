@@ -127,7 +127,7 @@ func (a agenda) takes(cases []Case) time.Duration {
 // and verifying the counts.
 func overhead(c *Case) time.Duration {
 	const (
-		collection = 1500 * time.Microsecond
+		collection = 2 * time.Millisecond
 		goroutine  = time.Microsecond
 		counter    = time.Microsecond
 	)

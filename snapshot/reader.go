@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hotcount/hotcount/hll"
 )
@@ -20,6 +21,16 @@ type Reader interface {
 	// Uniques does the same for distinct counts: each is the union of the
 	// writers' sketches.
 	Uniques(ctx context.Context, q Query) ([]UniquesTotal, error)
+
+	// Window returns what all writers have added to a series, in buckets of
+	// one resolution: those that begin at from or later and before to, oldest
+	// first, without those in which nothing was added. A store keeps them for
+	// a while, and may refuse a span of more than 100,000. By the end of ctx
+	// the error is a *PartialError, as with Totals.
+	//
+	// Writers place what they count by their own wall clocks. What one
+	// counted between its last snapshot and its end is missing.
+	Window(ctx context.Context, key Key, resolution time.Duration, from, to time.Time) ([]Bucket, error)
 }
 
 // A Query selects series by the text form of their keys, as Key.String writes

@@ -35,8 +35,8 @@ func (p Pick) String() string {
 }
 
 // DefaultAdds is how many adds a run makes where its Config does not say, and
-// at least 200 by each worker.
-const DefaultAdds = 20_000
+// at least 100 by each worker.
+const DefaultAdds = 10_000
 
 // A Config is a machine and what runs on it: workers that add to one counter as
 // fast as they can, one on each core.
@@ -73,7 +73,7 @@ func (c Config) withDefaults() Config {
 		c.Stripes = 1 << bits.Len(uint(c.Stripes-1))
 	}
 	if c.Adds == 0 {
-		c.Adds = max(DefaultAdds, 200*c.Workers)
+		c.Adds = max(DefaultAdds, 100*c.Workers)
 	}
 	return c
 }

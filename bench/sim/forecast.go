@@ -48,7 +48,7 @@ func (c Calibration) Forecast() ([]Forecast, error) {
 }
 
 // draws is how many runs of a layout that depends on luck one is chosen from.
-const draws = 9
+const draws = 5
 
 // typical returns the run of the median speed, among several draws of lines if c
 // draws them only at the start.

@@ -36,8 +36,8 @@ type Machine struct {
 // handoverShare is the part of a transfer during which nobody can add to the
 // line: the last of three messages, which go from the one who asks to the line's
 // home, on to the owner, and from the owner to the one who asked. The last one
-// carries the line, so it is more than a third; 0.4 is what fits both an EPYC and
-// the published figures of a Xeon (docs/simulation.md).
+// carries the line, so it is more than a third; 0.4 was fitted to one atomic under
+// two workers of an EPYC (docs/simulation.md says how well it does elsewhere).
 const handoverShare = 0.4
 
 // Handover is how long a line of one socket is on its way between two owners. A

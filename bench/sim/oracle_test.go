@@ -6,7 +6,7 @@ import "math/rand/v2"
 // tenth of a nanosecond everybody looks whether something is due. It returns
 // nanoseconds of an add by each worker.
 func stepped(m Machine, workers int, think float64) float64 {
-	const perNano, steps = 10, 600_000
+	const perNano, steps = 10, 150_000
 	scale := func(ns float64) int { return int(ns*perNano + 0.5) }
 	add, pause := scale(m.Add), scale(think)
 	random := rand.New(rand.NewPCG(1, 2))

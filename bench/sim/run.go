@@ -95,8 +95,9 @@ func newResult(c Config) Result {
 	return Result{Workers: make([]int64, c.Workers), Lines: make([]int64, c.Stripes)}
 }
 
-// picos converts a cost to the unit of the simulation.
-func picos(ns float64) int64 { return int64(ns*1e3 + 0.5) }
+// picos converts a cost to the unit of the simulation. The inner conversion keeps
+// the two operations from being fused, which on some platforms rounds otherwise.
+func picos(ns float64) int64 { return int64(float64(ns*1e3) + 0.5) }
 
 // A line is a cache line: a stripe of the counter.
 type line struct {

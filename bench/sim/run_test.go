@@ -23,13 +23,13 @@ func mustRun(t *testing.T, c Config) Result {
 func layouts() []Config {
 	var all []Config
 	for pick := OneAtomic; pick <= PoolToken; pick++ {
-		for _, workers := range []int{1, 2, 3, 7, 24, 192} {
-			for _, stripes := range []int{0, 1, 2, 5, 64} {
+		for _, workers := range []int{1, 2, 7, 48} {
+			for _, stripes := range []int{0, 1, 5} {
 				for _, migrate := range []float64{0, 2000} {
 					all = append(all, Config{
 						Machine: Machine{Add: 5, Transfer: 60, Cross: 150, Sockets: 1 + workers%3},
 						Workers: workers, Stripes: stripes, Pick: pick, PickCost: 4, Migrate: migrate,
-						Adds: 3000, Seed: uint64(len(all)),
+						Adds: 1000, Seed: uint64(len(all)),
 					})
 				}
 			}
@@ -96,12 +96,12 @@ func TestOneLineConverges(t *testing.T) {
 // nanosecond, and everybody looks whether something is due. It shares no code
 // and no luck with the model.
 func TestOneLineOracle(t *testing.T) {
-	for _, workers := range []int{1, 2, 3, 4, 8} {
+	for _, workers := range []int{1, 2, 3, 8} {
 		for _, m := range []Machine{{Add: 3, Transfer: 100}, {Add: 5, Transfer: 20}, {Add: 7, Transfer: 40}} {
 			for _, think := range []float64{0, 9, 30} {
 				r := mustRun(t, Config{Machine: m, Workers: workers, PickCost: think})
 				want := stepped(m, workers, think)
-				assert.InEpsilon(t, want, r.NanosPerAdd(), 0.05, "%+v, %d workers, think %v", m, workers, think)
+				assert.InEpsilon(t, want, r.NanosPerAdd(), 0.08, "%+v, %d workers, think %v", m, workers, think)
 			}
 		}
 	}
@@ -163,8 +163,8 @@ func TestSocketsNeverFaster(t *testing.T) {
 // for each move.
 func TestMigration(t *testing.T) {
 	before := 0.0
-	for _, every := range []float64{0, 100_000, 10_000, 1000} {
-		r := mustRun(t, Config{Machine: machine, Workers: 8, Pick: PerP, PickCost: 5, Migrate: every, Adds: 200_000})
+	for _, every := range []float64{0, 30_000, 10_000, 1000} {
+		r := mustRun(t, Config{Machine: machine, Workers: 8, Pick: PerP, PickCost: 5, Migrate: every, Adds: 80_000})
 		assert.GreaterOrEqual(t, r.NanosPerAdd(), 0.999*before, every)
 		before = r.NanosPerAdd()
 		if every > 0 {
@@ -177,7 +177,7 @@ func TestMigration(t *testing.T) {
 // Tokens that meet look for another line until each has its own.
 func TestPoolTokensSettle(t *testing.T) {
 	r := mustRun(t, Config{Machine: machine, Workers: 64, Pick: PoolToken, PickCost: 20, Adds: 100_000})
-	assert.InEpsilon(t, 25, r.NanosPerAdd(), 0.02)
+	assert.InEpsilon(t, 25, r.NanosPerAdd(), 0.03)
 	assert.GreaterOrEqual(t, r.Used(), 64)
 }
 

@@ -28,8 +28,8 @@ type Options struct {
 	UpDown []string
 }
 
-// A Producer is a metric.Producer of the SDK over an engine: give it to a reader by
-// metric.WithProducer. All methods are safe for concurrent use.
+// A Producer is a metric.Producer of the SDK over an engine: give it to a
+// reader by metric.WithProducer. All methods are safe for concurrent use.
 type Producer struct {
 	engine *hotcount.Engine
 	namer  namer

@@ -15,14 +15,14 @@ import (
 )
 
 // maxAge is how old a View may be that a callback takes its values from. The
-// callbacks of one collection run within that of each other, and those of two do
-// not.
+// callbacks of one collection run within that of each other, and those of two
+// do not.
 const maxAge = 100 * time.Millisecond
 
 // Register makes observable instruments on a Meter for all that an engine holds
 // and will hold, until Unregister. The error says which instrument the Meter
-// refused; nothing is then registered. See the package comment for what a Producer
-// does better.
+// refused; nothing is then registered. See the package comment for what a
+// Producer does better.
 func Register(m metric.Meter, e *hotcount.Engine, o Options) (metric.Registration, error) {
 	r := &registration{engine: e, meter: m, namer: newNamer(o), made: make(map[string]bool)}
 	r.refresh()
@@ -35,8 +35,9 @@ func Register(m metric.Meter, e *hotcount.Engine, o Options) (metric.Registratio
 
 // A registration is what Register returns. There is no end to a collection that
 // it could see, and a Meter takes no instruments while it collects. So each
-// instrument has a callback of its own, the first one of a collection takes a View for
-// the others, and instruments that are missing are made beside the collection.
+// instrument has a callback of its own, the first one of a collection takes a
+// View for the others, and instruments that are missing are made beside the
+// collection.
 type registration struct {
 	embedded.Registration
 	engine *hotcount.Engine
@@ -73,8 +74,8 @@ func (r *registration) refresh() {
 	release(&r.view)
 }
 
-// missing returns the instruments that the last View asks for and that there are
-// not.
+// missing returns the instruments that the last View asks for and that there
+// are not.
 func (r *registration) missing() []*instrument {
 	var missing []*instrument
 	for _, m := range r.found {

@@ -14,8 +14,8 @@ import (
 	"github.com/hotcount/hotcount/window"
 )
 
-// windowKey is the attribute of the series of windows. A label has no dot, so it
-// collides with none.
+// windowKey is the attribute of the series of windows. A label has no dot, so
+// it collides with none.
 const windowKey = attribute.Key("hotcount.window")
 
 // A kind is the type of an instrument.
@@ -119,8 +119,8 @@ func (w *walk) count(k snapshot.Key, n int64, start time.Time) {
 	w.yield(m, point{attributes: w.attributes(k, ""), n: n, start: start})
 }
 
-// falls reports whether a counter may fall. Of the engine's own, all that do not
-// end in _total may.
+// falls reports whether a counter may fall. Of the engine's own, all that do
+// not end in _total may.
 func (n *namer) falls(name string) bool {
 	return n.upDown[name] || strings.HasPrefix(name, "hotcount_") && !strings.HasSuffix(name, "_total")
 }

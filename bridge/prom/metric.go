@@ -6,8 +6,8 @@ import (
 )
 
 // A counterMetric is one series of one scrape. Prometheus' own constant metrics
-// take six allocations for each; these and what they refer to are cut from slabs, and are
-// never changed once sent.
+// take six allocations for each; these and what they refer to are cut from
+// slabs, and are never changed once sent.
 type counterMetric struct {
 	desc   *prometheus.Desc
 	labels []*dto.LabelPair
@@ -37,8 +37,8 @@ func (m *gaugeMetric) Write(out *dto.Metric) error {
 	return nil
 }
 
-// A slab cuts values from larger and larger pieces of memory. It keeps none: a piece
-// is freed when the last value of it is.
+// A slab cuts values from larger and larger pieces of memory. It keeps none: a
+// piece is freed when the last value of it is.
 type slab[T any] struct {
 	left []T
 	size int

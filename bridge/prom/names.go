@@ -75,8 +75,8 @@ type claim struct {
 	role   role
 }
 
-// names decides what the engine's metrics are called. A name that was taken stays
-// so, since a metric that changed hands would be two in one.
+// names decides what the engine's metrics are called. A name that was taken
+// stays so, since a metric that changed hands would be two in one.
 type names struct {
 	help   map[string]string
 	upDown map[string]bool

@@ -8,18 +8,19 @@ import (
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-// A row is the place of a counter in its View, beside what the counters are sorted
-// by.
+// A row is the place of a counter in its View, beside what the counters are
+// sorted by.
 type row struct {
 	values string // packed by snapshot.AppendValue
 	at     int
 }
 
-// inOrder appends the rows of counters, sorted by label values. A registry sorts
-// the series of each family so, in time that is most of a scrape's when they come
-// in the order of the engine's hash table; those that are sorted already it only looks
-// over. Here a comparison reads two strings, and there a chain of pointers for
-// each label. Families may lie mixed, as the registry keeps them apart.
+// inOrder appends the rows of counters, sorted by label values. A registry
+// sorts the series of each family so, in time that is most of a scrape's when
+// they come in the order of the engine's hash table; those that are sorted
+// already it only looks over. Here a comparison reads two strings, and there a
+// chain of pointers for each label. Families may lie mixed, as the registry
+// keeps them apart.
 func inOrder(rows []row, counters []hotcount.CounterView) []row {
 	for i := range counters {
 		rows = append(rows, row{counters[i].Key().Packed(), i})

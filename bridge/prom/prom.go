@@ -10,8 +10,8 @@ import (
 
 // Options say how a Collector shows an engine. The zero value is ready to use.
 type Options struct {
-	// Help has the HELP texts of metrics, by the names that they have in the
-	// engine. Engines in one registry must agree on them.
+	// Help has the HELP texts of metrics, by the names that they have in
+	// the engine. Engines in one registry must agree on them.
 	Help map[string]string
 
 	// UpDown names the counters that may fall, as they are named in the
@@ -19,8 +19,8 @@ type Options struct {
 	UpDown []string
 }
 
-// A Collector is a prometheus.Collector over an engine. All methods are safe for
-// concurrent use, and scrapes do not wait for each other.
+// A Collector is a prometheus.Collector over an engine. All methods are safe
+// for concurrent use, and scrapes do not wait for each other.
 type Collector struct {
 	engine *hotcount.Engine
 	names  names
@@ -33,16 +33,17 @@ type scratch struct {
 	rows []row
 }
 
-// New returns a collector over an engine, to be registered once with a registry.
-// It goes on to work when the engine is closed.
+// New returns a collector over an engine, to be registered once with a
+// registry. It goes on to work when the engine is closed.
 func New(e *hotcount.Engine, o Options) *Collector {
 	c := &Collector{engine: e}
 	c.names.init(o)
 	return c
 }
 
-// Describe implements prometheus.Collector. It sends nothing: a program may make
-// metrics at any time, so the collector is what Prometheus calls unchecked.
+// Describe implements prometheus.Collector. It sends nothing: a program may
+// make metrics at any time, so the collector is what Prometheus calls
+// unchecked.
 func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.

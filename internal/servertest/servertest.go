@@ -132,7 +132,8 @@ func (s *Server) Stop() { s.end(s.kind.quit) }
 // Kill ends the server at once, as a crash does.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
-// Keep copies the data of the server, which must be down, for Bring.
+// Keep copies the data of the server, which must be down or have nothing to write,
+// for Bring.
 func (s *Server) Keep(name string) {
 	s.t.Helper()
 	s.copy("data", name)
@@ -143,6 +144,14 @@ func (s *Server) Bring(name string) {
 	s.t.Helper()
 	s.must(os.RemoveAll(s.data()))
 	s.copy(name, "data")
+}
+
+// Lose removes the data of the server, which must be down.
+func (s *Server) Lose() {
+	s.t.Helper()
+	s.must(os.RemoveAll(s.data()))
+	s.must(os.Mkdir(s.data(), 0o700))
+	s.own(s.data())
 }
 
 // copy keeps owners and modes, which os.CopyFS does not.

@@ -1,6 +1,6 @@
-// Package kafkasink publishes the counts of a fleet to a compacted Kafka topic: a
-// snapshot.Sink whose rows stream processors fold to totals with package
-// rowstream.
+// Package kafkasink publishes the counts of a fleet to a compacted Kafka topic and
+// reads them back: a snapshot.Sink, a snapshot.Reader, and rows that stream
+// processors fold to totals with package rowstream.
 //
 //	sink, err := kafkasink.New(kafkasink.Options{Client: client, Topic: "counts"})
 //	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []snapshot.Sink{sink}})
@@ -10,32 +10,56 @@
 //
 // # Topic
 //
-// A record holds one row in the encoding of package rowstream. Its key is
-// rowstream.Row's ID: kind, writer, Created and series. The topic must be
-// compacted and must not delete by age or size:
+// A record holds one row, or the standing of one writer, in the encoding of package
+// rowstream. Its key is their ID: kind, writer, Created and series. The topic must
+// be compacted, must not delete by age or size, and has its records dated by the
+// broker, by which Compact tells who is gone:
 //
 //	kafka-topics.sh --create --topic counts --config cleanup.policy=compact
+//	    --config message.timestamp.type=LogAppendTime
 //
-// Rows of one series lie in as many partitions as it has writers, so who sums
-// with several consumers groups by series first.
+// With Options.Windows, buckets of windows go to another topic, which forgets them
+// by age:
+//
+//	kafka-topics.sh --create --topic windows --config cleanup.policy=compact,delete
+//	    --config retention.ms=604800000
+//
+// Rows of one series lie in as many partitions as it has writers, so who sums with
+// several consumers groups by series first. Consumers set isolation.level to
+// read_committed, and pass over records without a value.
 //
 // # What is exact
 //
-// A consumer that folds all records from the start of the topic has each add of
-// each process once, whatever has been sent twice or late. What a process had not
-// exported when it died comes with its next start, from its directory, under its
-// old id.
+// A total is the sum of what each process counted, each add once, whatever has been
+// sent twice or late. A flush is one transaction. What a process had not exported
+// when it died comes with its next start, from its directory, under its old id.
 //
-// A topic cannot compare and set, so three things that other sinks do are not done
-// here. Processes that were copied while running, such as a virtual machine that
-// was cloned, are not told apart: the newer snapshot of either counts. A topic
-// that went back to an older state gets rows only as they change. Rows of writers
-// that are gone stay, one for each series, writer and Created.
+// Two processes with one writer id, such as a virtual machine that was cloned, are
+// told apart from the first flush that ended: the transactional id is made of the
+// writer's, so the broker fences all but the last that asked for it, and the
+// committed offset of a consumer group of the same name says whose flush was the
+// last. The other one fails once and goes on under a new id. Copies made before the
+// first export ended cannot be told apart. A topic that went back to an older state
+// gets rows only as they change, unless the writer's offset went back with it.
+//
+// A flush has to end within the exporter's Timeout, 10 s unless set: one that does
+// not is undone. Until the next Write, or for at most the transaction timeout, 40 s
+// unless the client has another, readers then do not get past its first record.
+//
+// # Writers that are gone
+//
+// Compact adds up the rows of writers that have not flushed for a lease and removes
+// them. Let one process call it every few minutes. A process that was only late
+// goes on under a new id. Brokers keep the offset by which it finds out for
+// offsets.retention.minutes, seven days unless set.
 //
 // # What it needs
 //
-// A client that produces idempotently, which is franz-go's default, with the right
-// to write to the topic. Before Kafka 3.0 also IDEMPOTENT_WRITE on the cluster.
+// A broker of version 2.5 or later, and a client that produces idempotently, which
+// is franz-go's default, and consumes nothing. A sink needs WRITE and DESCRIBE on
+// the topics, and on the transactional ids and READ on the groups that begin with
+// hotcount.TOPIC.; a reader READ on the topics; one that calls Compact all of these
+// and DESCRIBE_CONFIGS on the topic.
 //
 // # Errors
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -11,27 +12,36 @@ import (
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/kafkasink"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
-// A process counts, and another folds what is on the topic.
+// cluster returns a client of a broker for tests, and what closes both.
+func cluster() (*kgo.Client, func()) {
+	broker, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := broker.CreateTopic("counts", 3, map[string]string{
+		"cleanup.policy":         "compact",
+		"message.timestamp.type": "LogAppendTime",
+	}); err != nil {
+		log.Fatal(err)
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(broker.ListenAddrs()...))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, func() { client.Close(); broker.Close() }
+}
+
+// A process counts, and the totals of all are read back.
 func Example() {
-	broker, err := kfake.NewCluster(kfake.SeedTopics(1, "counts"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer broker.Close()
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(broker.ListenAddrs()...),
-		kgo.ConsumeTopics("counts"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer client.Close()
+	client, closeAll := cluster()
+	defer closeAll()
 	sink, err := kafkasink.New(kafkasink.Options{Client: client, Topic: "counts"})
 	if err != nil {
 		log.Fatal(err)
 	}
+	defer sink.Close()
 	e, err := hotcount.New(hotcount.Options{Sinks: []snapshot.Sink{sink}})
 	if err != nil {
 		log.Fatal(err)
@@ -40,23 +50,28 @@ func Example() {
 	if err := e.Close(context.Background()); err != nil {
 		log.Fatal(err)
 	}
-
-	var totals rowstream.Fold
-	for _, record := range client.PollFetches(context.Background()).Records() {
-		row, err := rowstream.Decode(record.Value)
-		if err == nil {
-			err = totals.Apply(row)
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
+	page, err := sink.Totals(context.Background(), snapshot.Query{Prefix: "orders_total{"})
+	for _, total := range page {
+		fmt.Println(total.Key, total.Value)
 	}
-	page, err := totals.Totals(context.Background(), snapshot.Query{Prefix: "orders_total{"})
+	fmt.Println(err)
+	// Output:
+	// orders_total{country="NL"} 3
+	// <nil>
+}
+
+// A few minutes after a process is gone its rows become part of the sums.
+func ExampleSink_Compact() {
+	client, closeAll := cluster()
+	defer closeAll()
+	sink, err := kafkasink.New(kafkasink.Options{Client: client, Topic: "counts"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(page[0].Key, page[0].Value)
-	// Output: orders_total{country="NL"} 3
+	defer sink.Close()
+	done, err := sink.Compact(context.Background(), 5*time.Minute)
+	fmt.Println(done.Writers, done.Rows, err)
+	// Output: 0 0 <nil>
 }
 
 func ExampleNew() {

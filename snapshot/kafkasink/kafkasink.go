@@ -1,28 +1,36 @@
 package kafkasink
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
+	"github.com/hotcount/hotcount/snapshot/internal/sinkerr"
 )
 
-// How it works. A Mirror for each source picks the rows that have changed since
-// the last flush whose records all were acknowledged. What the topic holds is not
-// asked for: the sink's own memory stands in for the standing that a store would
-// keep, so a process begins by sending all its rows.
+// How it works. A flush is one transaction: the rows that have changed, as records,
+// and the writer's standing, twice. As a record it is what readers and roll-ups go
+// by; as the committed offset of a consumer group of the writer's own it is what a
+// process asks for, since a topic cannot be asked for one record.
 //
-// A record that has been sent cannot be taken back: the client retries it until
-// the broker has it, after Write's context has ended too. The next Write first
-// waits for those. So there are never records of two flushes under way, the ones
-// of an older snapshot are never behind those of a newer one in a partition, and
-// compaction keeps the newer.
+//	init ──▶ fetch offset ──▶ begin ──▶ row, row, …, standing, offset ──▶ end
+//	  │                         └──────────────── a flush ───────────────┘
+//	fences all others with the same transactional id, which is made of the
+//	writer's, and aborts what they left
+//
+// So between init and end nobody else has flushed under the writer's id, and what
+// the offset said then still holds. A process that has been fenced fails at end,
+// starts over with init, and finds in the offset what the other one did: see
+// snapshot.Mirror. A flush that fails in whatever way drops its client, so that the
+// next begins with init and nothing of it can arrive late.
+//
+// A transaction ends in each partition at its own time. A reader that sees it in
+// some only has some rows of a writer that are newer than others, and no more than
+// that: whatever must not be seen by halves, a roll-up does by one record, in
+// compact.go.
 
 var (
 	// ErrDenied is wrapped when the broker does not let the client in, or not
@@ -35,33 +43,48 @@ var (
 	// ErrTooLarge is wrapped when a row, with its sketch, is larger than the
 	// client or the topic takes. From Write it is terminal.
 	ErrTooLarge = errors.New("hotcount/kafkasink: the row is too large")
+
+	// ErrInterrupted is wrapped when another process flushed under the same
+	// writer id, or another Compact ran, at the same time. The next Write
+	// finds out which of them goes on under a new id.
+	ErrInterrupted = errors.New("hotcount/kafkasink: another one came between")
+
+	// ErrForeign is wrapped when a record on the topic is not one that a Sink
+	// publishes.
+	ErrForeign = errors.New("hotcount/kafkasink: a record is not the sink's")
 )
 
-// Options say where a Sink publishes. Both are required.
+// Options say where a Sink publishes. Client and Topic are required.
 type Options struct {
-	// Client is the caller's, who closes it. It must produce idempotently.
+	// Client is the caller's, who closes it. It must produce idempotently
+	// and consume nothing. The sink makes clients of its own with the same
+	// options, which Close closes.
 	Client *kgo.Client
 
 	// Topic is compacted, see the package comment.
 	Topic string
+
+	// Windows is another topic, for the buckets of windows, see the package
+	// comment. Without one they are not published.
+	Windows string
 }
 
-// A Sink publishes the counts of a fleet to a Kafka topic. Writes come one at a
-// time.
+// A Sink publishes the counts of a fleet to a Kafka topic and reads them back.
+// Totals, Uniques, Window and Compact are safe for concurrent use, with Write too;
+// Writes come one at a time.
 type Sink struct {
 	client  *kgo.Client
 	topic   string
+	windows string
+	goneFor time.Duration
+
 	sources map[snapshot.WriterID]*source
-	last    *flight // nil before the first
 }
 
-var _ snapshot.Sink = (*Sink)(nil)
-
-// A source is a writer whose snapshots come to the sink.
-type source struct {
-	mirror   snapshot.Mirror
-	standing snapshot.Standing // what the topic holds, as far as acknowledged
-}
+var _ interface {
+	snapshot.Sink
+	snapshot.Reader
+} = (*Sink)(nil)
 
 // New returns a Sink. It does not connect.
 func New(o Options) (*Sink, error) {
@@ -70,128 +93,68 @@ func New(o Options) (*Sink, error) {
 		return nil, errors.New("hotcount/kafkasink: Options.Client is nil")
 	case o.Topic == "":
 		return nil, errors.New("hotcount/kafkasink: Options.Topic is empty")
+	case o.Windows == o.Topic:
+		return nil, errors.New("hotcount/kafkasink: Options.Windows is Options.Topic")
 	case o.Client.OptValue(kgo.DisableIdempotentWrite) == true:
 		return nil, errors.New("hotcount/kafkasink: Options.Client does not produce idempotently")
+	case consumes(o.Client):
+		return nil, errors.New("hotcount/kafkasink: Options.Client consumes")
 	}
-	return &Sink{client: o.Client, topic: o.Topic, sources: make(map[snapshot.WriterID]*source)}, nil
+	return &Sink{
+		client:  o.Client,
+		topic:   o.Topic,
+		windows: o.Windows,
+		goneFor: goneFor,
+		sources: make(map[snapshot.WriterID]*source),
+	}, nil
+}
+
+func consumes(c *kgo.Client) bool {
+	topics, _ := c.OptValue(kgo.ConsumeTopics).([]string)
+	partitions, _ := c.OptValue(kgo.ConsumePartitions).(map[string]map[int32]kgo.Offset)
+	return len(topics)+len(partitions) > 0 || c.OptValue(kgo.ConsumerGroup) != ""
 }
 
 // String names the sink in logs: "kafka" and the topic.
 func (k *Sink) String() string { return "kafka " + k.topic }
 
-// Write implements snapshot.Sink. It sends a record for each row that has changed
-// and waits until all are acknowledged.
-func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
-	if k.last != nil {
-		if err := k.last.wait(ctx); err != nil {
-			return fmt.Errorf("hotcount/kafkasink: records of an earlier snapshot are under way: %w", err)
-		}
+// Close closes the clients that Write has made. Write may be called again. Close
+// must not be called while Write runs.
+func (k *Sink) Close() error {
+	for _, src := range k.sources {
+		src.drop()
 	}
-	src := k.sources[s.Writer]
-	if src == nil {
-		src = &source{}
-		k.sources[s.Writer] = src
-	}
-	m := &src.mirror
-	m.Follow(s)
-	if step, err := m.Settle(src.standing); err != nil || step == snapshot.Done {
-		return err
-	}
-	counters, sketches := m.Pick(s)
-	f := newFlight()
-	k.last = f
-	for _, c := range counters {
-		k.send(ctx, f, rowstream.Row{Key: c.Key, Writer: m.Writer(), Created: c.Created, Seq: s.Seq, Value: c.Value})
-	}
-	for _, u := range sketches {
-		k.send(ctx, f, rowstream.Row{Key: u.Key, Writer: m.Writer(), Created: u.Created, Seq: s.Seq, Scheme: u.Scheme, Sketch: u.Sketch})
-	}
-	f.land(nil) // what newFlight began with
-	if err := f.wait(ctx); err != nil {
-		return fmt.Errorf("hotcount/kafkasink: %w", err)
-	}
-	if f.err != nil {
-		return typed(f.err)
-	}
-	src.standing = snapshot.Standing{Seq: s.Seq, Mark: m.Mark()}
-	m.Hold(s)
 	return nil
 }
 
-func (k *Sink) send(ctx context.Context, f *flight, r rowstream.Row) {
-	f.take()
-	value, err := r.AppendBinary(nil)
-	if err != nil {
-		f.land(err)
-		return
-	}
-	record := &kgo.Record{Topic: k.topic, Key: r.AppendID(nil), Value: value}
-	k.client.Produce(ctx, record, func(_ *kgo.Record, err error) { f.land(err) })
+// transactional returns a client for the transactions of one id.
+func (k *Sink) transactional(id string) (*kgo.Client, error) {
+	return kgo.NewClient(append(k.client.Opts(), kgo.TransactionalID(id))...)
 }
 
-// A flight is the records of one flush until all are acknowledged or given up.
-type flight struct {
-	mu     sync.Mutex
-	left   int
-	err    error // the first; may be read after landed is closed
-	landed chan struct{}
-}
-
-// newFlight returns a flight of one record, so that it does not end before the
-// last has been taken.
-func newFlight() *flight { return &flight{left: 1, landed: make(chan struct{})} }
-
-func (f *flight) take() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.left++
-}
-
-func (f *flight) land(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.err = err
-	}
-	if f.left--; f.left == 0 {
-		close(f.landed)
-	}
-}
-
-func (f *flight) wait(ctx context.Context) error {
-	select {
-	case <-f.landed:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+// writerID is the transactional id and the consumer group of a writer.
+func (k *Sink) writerID(w snapshot.WriterID) string { return "hotcount." + k.topic + "." + w.String() }
 
 // kinds tells the sink's errors by the client's.
-var kinds = []struct {
-	of       error
-	err      error
-	terminal bool
-}{
-	{kerr.TopicAuthorizationFailed, ErrDenied, true},
-	{kerr.ClusterAuthorizationFailed, ErrDenied, true},
-	{kerr.SaslAuthenticationFailed, ErrDenied, true},
-	{kerr.UnknownTopicOrPartition, ErrTopic, false},
-	{kerr.MessageTooLarge, ErrTooLarge, true},
-	{kerr.RecordListTooLarge, ErrTooLarge, true},
+var kinds = []sinkerr.Kind{
+	{Of: kerr.TopicAuthorizationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.ClusterAuthorizationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.SaslAuthenticationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.UnknownTopicOrPartition, Means: ErrTopic},
+	{Of: kerr.MessageTooLarge, Means: ErrTooLarge, Terminal: true},
+	{Of: kerr.RecordListTooLarge, Means: ErrTooLarge, Terminal: true},
+	{Of: kerr.GroupAuthorizationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.TransactionalIDAuthorizationFailed, Means: ErrDenied, Terminal: true},
+	{Of: kerr.InvalidProducerEpoch, Means: ErrInterrupted},
+	{Of: kerr.ProducerFenced, Means: ErrInterrupted},
+	{Of: kerr.ConcurrentTransactions, Means: ErrInterrupted},
 }
 
-// typed wraps an error of the client in the sink's own. What is not known is
-// taken for something that passes.
-func typed(err error) error {
-	for _, kind := range kinds {
-		if errors.Is(err, kind.of) {
-			err = fmt.Errorf("%w: %w", kind.err, err)
-			if kind.terminal {
-				err = snapshot.Terminal(err)
-			}
-			return err
-		}
-	}
-	return fmt.Errorf("hotcount/kafkasink: %w", err)
+// interrupted reports whether err says that another one has the transactional id.
+func interrupted(err error) bool {
+	return errors.Is(err, kerr.InvalidProducerEpoch) || errors.Is(err, kerr.ProducerFenced) ||
+		errors.Is(err, kerr.ConcurrentTransactions)
 }
+
+// typed wraps an error of the client in the sink's own.
+func typed(err error) error { return sinkerr.Typed("hotcount/kafkasink", kinds, err) }

@@ -33,7 +33,8 @@ func broker(t testing.TB, o ...kfake.Opt) *kfake.Cluster {
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	require.NoError(t, c.CreateTopic(topic, partitions, map[string]string{
-		"cleanup.policy": "compact",
+		"cleanup.policy":         "compact",
+		"message.timestamp.type": "LogAppendTime",
 	}))
 	return c
 }
@@ -53,45 +54,30 @@ func open(t testing.TB, cl *kgo.Client) *Sink {
 	t.Helper()
 	k, err := New(Options{Client: cl, Topic: topic})
 	require.NoError(t, err)
+	t.Cleanup(func() { k.Close() })
 	return k
 }
 
-// fold returns what is on the topic, read from the start.
-func fold(t testing.TB, c *kfake.Cluster) (f *rowstream.Fold, records int) {
+// fold returns what is on the topic, read from the start, and the number of rows.
+func fold(t testing.TB, c *kfake.Cluster) (f *rowstream.Fold, rows int) {
 	t.Helper()
-	cl := client(t, c, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	f = new(rowstream.Fold)
+	r, err := open(t, client(t, c)).newReader(t.Context(), topic, func(record *kgo.Record, m rowstream.Message) error {
+		for _, row := range m.Rows {
+			assert.Equal(t, string(row.AppendID(nil)), string(record.Key))
+		}
+		rows += len(m.Rows)
+		return f.Apply(m)
+	})
+	require.NoError(t, err)
+	defer r.client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	left := map[int32]bool{}
-	for _, p := range c.PartitionInfos(topic) {
-		left[p.Partition] = p.HighWatermark > p.LogStartOffset
-	}
-	f = new(rowstream.Fold)
-	for more := true; more; {
-		more = false
-		for _, unread := range left {
-			more = more || unread
-		}
-		if !more {
-			break
-		}
-		fetches := cl.PollFetches(ctx)
-		require.NoError(t, fetches.Err())
-		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
-			for _, r := range p.Records {
-				row, err := rowstream.Decode(r.Value)
-				require.NoError(t, err)
-				assert.Equal(t, string(row.AppendID(nil)), string(r.Key))
-				require.NoError(t, f.Apply(row))
-				records++
-				left[p.Partition] = r.Offset+1 < p.HighWatermark
-			}
-		})
-	}
-	return f, records
+	require.NoError(t, r.read(ctx))
+	return f, rows
 }
 
-func totals(t testing.TB, f *rowstream.Fold) map[string]int64 {
+func totals(t testing.TB, f snapshot.Reader) map[string]int64 {
 	t.Helper()
 	page, err := f.Totals(t.Context(), snapshot.Query{})
 	require.NoError(t, err)

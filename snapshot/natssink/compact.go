@@ -104,7 +104,7 @@ func (k *Sink) round(ctx context.Context, stream jetstream.Stream, lease time.Du
 	if at, err = k.putBase(ctx, base, at); err != nil {
 		return Compacted{}, err
 	}
-	done := Compacted{Writers: len(base.Folded), Rows: sums.rows}
+	done := Compacted{Writers: len(base.Folded), Rows: sums.Rows}
 	_, err = k.bury(ctx, stream, &base, at, sums.subjects)
 	return done, err
 }

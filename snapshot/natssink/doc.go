@@ -8,14 +8,19 @@
 //
 // # Subjects
 //
-//	COUNTS.counter.NAME.SERIES.WRITER.CREATED    a counter's row
-//	COUNTS.uniques.NAME.SERIES.WRITER.CREATED    a sketch of distinct elements
-//	COUNTS.writer.WRITER                         how far a writer has got
+//	COUNTS.counter.NAME.WRITER.SLOT    counters' rows, up to 32 of them
+//	COUNTS.uniques.NAME.WRITER.SLOT    a sketch of distinct elements
+//	COUNTS.writer.WRITER               how far a writer has got
 //
-// NAME is the metric's name, so that a consumer can pick its own. SERIES is a hash
-// of the whole key, in 22 characters; the key itself is in the row. The stream
-// keeps the last message of each subject, so it is as large as the fleet's state,
-// not its history, and a consumer that starts today gets all of it.
+// NAME is the metric's name, so that a consumer can pick its own. WRITER is 32 zeros
+// for sums over writers that are gone. The stream keeps the last message of each
+// subject, so it is as large as the fleet's state, not its history, and a consumer
+// that starts today gets all of it.
+//
+// With Options.Windows, buckets of windows go to a second stream, which the server
+// empties by age:
+//
+//	WINDOWS.NAME.RESOLUTION.START.WRITER.SLOT    buckets that begin at START
 //
 // # What is exact
 //
@@ -25,34 +30,39 @@
 // state, a copied process. What a process had not exported when it died comes with
 // its next start, from its directory, under its old id, no matter when.
 //
-// That holds for what the server still has once it has acknowledged it. A single
-// server may lose its last seconds in a power cut, and if that falls into a flush,
-// which goes on afterwards, the sink cannot tell: use three replicas, or
-// sync_interval: always.
+// A flush is many messages, and counts all at once, when its last one is there. One
+// that does not end within the exporter's Timeout goes on in the next: what has
+// been acknowledged is not sent again.
 //
-// A flush is many messages, so who reads meanwhile may find some counters newer
-// than others. Two processes that were copied from one before its first export
-// ended cannot be told apart, nor can what a server lost under a writer that never
-// comes back.
+// That holds for what the server still has once it has acknowledged it. A single
+// server may lose its last seconds in a power cut, and if that falls into one
+// Write, which goes on afterwards, the sink cannot tell: use three replicas, or
+// sync_interval: always. Two processes that were copied from one before its first
+// export ended cannot be told apart, nor can what a server lost under a writer that
+// never comes back. Who follows a stream that falls back behind a roll-up starts
+// over with a new Fold.
 //
 // # Writers that are gone
 //
-// Rows of dead writers stay. Adding them up needs a change of two subjects in one
-// step, which JetStream has not got. The stream grows by one message of about 200
-// bytes for each series and process ever started, and for each time that an idle
-// series comes back. Fleets that start many processes have ways out: keep totals
-// in Redis or PostgreSQL, whose sinks add up the dead, and use the stream as a
-// second sink for live processing; or start a new stream now and then, such as
-// one a month, whose totals then are the month's plus what live writers bring
-// along.
+// Compact adds up the rows of writers that have not flushed for a lease and removes
+// them. Let one process, or several, call it every few minutes. The stream then
+// has a row for each series, and series and writer that lives, and for 30 days a
+// message of 60 bytes for each writer that is gone, by which one that was only late
+// finds out; it goes on under a new id, without losing or doubling. Without Compact
+// rows stay.
 //
 // # What it needs
 //
 // NATS 2.9 or later with JetStream. A user for a sink publishes to COUNTS.> and
 // $JS.API.STREAM.INFO.COUNTS, and $JS.API.STREAM.MSG.GET.COUNTS, or for a stream
 // with AllowDirect $JS.API.DIRECT.GET.COUNTS.>; a reader to
-// $JS.API.CONSUMER.*.COUNTS.> and $JS.API.CONSUMER.MSG.NEXT.COUNTS.*. Both
-// subscribe to _INBOX.>.
+// $JS.API.STREAM.INFO.COUNTS, $JS.API.CONSUMER.*.COUNTS.> and
+// $JS.API.CONSUMER.MSG.NEXT.COUNTS.*; one that calls Compact to all of these and to
+// $JS.API.STREAM.PURGE.COUNTS. All subscribe to _INBOX.>. A stream of windows needs
+// the same.
+//
+// A Sink takes about 200 bytes for each series of a process, beside the 150 to 190
+// of its snapshot.Mirror.
 //
 // # Errors
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/snapshot/internal/sinkerr"
 )
 
 var (
@@ -41,36 +41,20 @@ var (
 var errOvertaken = errors.New("hotcount/natssink: overtaken")
 
 // kinds tells the sink's errors by the client's.
-var kinds = []struct {
-	of       error
-	err      error
-	terminal bool
-}{
-	{nats.ErrAuthorization, ErrDenied, true},
-	{nats.ErrAuthExpired, ErrDenied, true},
-	{nats.ErrAuthRevoked, ErrDenied, true},
-	{nats.ErrPermissionViolation, ErrDenied, true},
-	{jetstream.ErrJetStreamNotEnabledForAccount, ErrDenied, true},
-	{jetstream.ErrStreamNotFound, ErrStream, false},
-	{jetstream.ErrNoStreamResponse, ErrStream, false},
-	{jetstream.ErrStreamMessageExceedsMaximum, ErrTooLarge, true},
-	{nats.ErrMaxPayload, ErrTooLarge, true},
+var kinds = []sinkerr.Kind{
+	{Of: nats.ErrAuthorization, Means: ErrDenied, Terminal: true},
+	{Of: nats.ErrAuthExpired, Means: ErrDenied, Terminal: true},
+	{Of: nats.ErrAuthRevoked, Means: ErrDenied, Terminal: true},
+	{Of: nats.ErrPermissionViolation, Means: ErrDenied, Terminal: true},
+	{Of: jetstream.ErrJetStreamNotEnabledForAccount, Means: ErrDenied, Terminal: true},
+	{Of: jetstream.ErrStreamNotFound, Means: ErrStream},
+	{Of: jetstream.ErrNoStreamResponse, Means: ErrStream},
+	{Of: jetstream.ErrStreamMessageExceedsMaximum, Means: ErrTooLarge, Terminal: true},
+	{Of: nats.ErrMaxPayload, Means: ErrTooLarge, Terminal: true},
 }
 
-// typed wraps an error of the client in the sink's own. What is not known is
-// taken for something that passes.
-func typed(err error) error {
-	for _, kind := range kinds {
-		if errors.Is(err, kind.of) {
-			err = fmt.Errorf("%w: %w", kind.err, err)
-			if kind.terminal {
-				err = snapshot.Terminal(err)
-			}
-			return err
-		}
-	}
-	return fmt.Errorf("hotcount/natssink: %w", err)
-}
+// typed wraps an error of the client in the sink's own.
+func typed(err error) error { return sinkerr.Typed("hotcount/natssink", kinds, err) }
 
 // typed does that, and adds what the connection has to say, since who waits for an
 // answer is told by the client only that none came.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -70,6 +71,34 @@ func ExampleNew() {
 	// Output:
 	// nats COUNTS <nil>
 	// hotcount/natssink: Options.Stream "a.b" is not made of letters, digits, _ and -
+}
+
+// Every few minutes what processes that are gone have left is added up.
+func ExampleSink_Compact() {
+	nc, err := nats.Connect("nats://127.0.0.1:4222", nats.MaxReconnects(-1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	sink, err := natssink.New(natssink.Options{JetStream: js, Stream: "COUNTS"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range time.Tick(5 * time.Minute) {
+		done, err := sink.Compact(context.Background(), time.Hour)
+		log.Print(done.Writers, " writers with ", done.Rows, " rows: ", err)
+	}
+}
+
+// Buckets of windows go to a stream of their own and are kept for a week.
+func ExampleWindowsConfig() {
+	config := natssink.WindowsConfig("WINDOWS", 7*24*time.Hour)
+	fmt.Println(config.Subjects, config.MaxAge)
+	// Output: [WINDOWS.>] 168h0m0s
 }
 
 // A processor keeps totals in memory and looks at them as often as it likes.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount/internal/chaos"
+	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
@@ -36,8 +36,8 @@ func write(t *testing.T, k *Sink, s *snapshot.Snapshot) {
 // A stream that comes back with an older state, or with none, has the truth again
 // after the next flush of each process.
 func TestAServerThatFellBehindIsHealed(t *testing.T) {
-	s := startServer(t)
-	js := dial(t, s.addr())
+	s := servertest.NATS(t, "")
+	js := dial(t, s.Addr())
 	create(t, js, StreamConfig("COUNTS"))
 	a, b := open(t, js, "COUNTS"), open(t, js, "COUNTS")
 	ca, cb := newCounting(), newCounting()
@@ -52,9 +52,9 @@ func TestAServerThatFellBehindIsHealed(t *testing.T) {
 	}
 	step()
 	step()
-	s.stop()
-	old := s.keep("old")
-	s.start()
+	s.Stop()
+	s.Keep("old")
+	s.Start()
 	step()
 	ca.retire(series)
 	step()
@@ -63,14 +63,15 @@ func TestAServerThatFellBehindIsHealed(t *testing.T) {
 	require.Equal(t, want, totals(t, a))
 
 	for _, lost := range []string{"some", "all"} {
-		s.stop()
-		require.NoError(t, os.RemoveAll(s.dir))
+		s.Stop()
 		if lost == "some" {
-			require.NoError(t, os.CopyFS(s.dir, os.DirFS(old)))
+			s.Bring("old")
+		} else {
+			s.Lose()
 		}
-		s.start()
+		s.Start()
 		if lost == "all" {
-			again := dial(t, s.addr())
+			again := dial(t, s.Addr())
 			create(t, again, StreamConfig("COUNTS"))
 		}
 		write(t, a, ca.next())

@@ -3,7 +3,6 @@ package natssink
 import (
 	"context"
 	"crypto/rand"
-	"os"
 	"testing"
 	"time"
 
@@ -11,20 +10,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
 const localNATS = "127.0.0.1:4222"
 
-// absent skips a test for want of a service. In CI, where all services are there,
-// it fails.
-func absent(t testing.TB, what string, err error) {
-	t.Helper()
-	if os.Getenv("HOTCOUNT_CI") == "1" {
-		t.Fatalf("no %s: %v", what, err)
-	}
-	t.Skipf("no %s: %v", what, err)
-}
+// patience bounds every wait for a server.
+const patience = 20 * time.Second
 
 // dial connects to a server, and again whenever the connection ends.
 func dial(t testing.TB, addr string) jetstream.JetStream {
@@ -35,7 +28,7 @@ func dial(t testing.TB, addr string) jetstream.JetStream {
 		nats.MaxReconnects(-1),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // which prints them otherwise
 	if err != nil {
-		absent(t, "NATS at "+addr, err)
+		servertest.Absent(t, "NATS at "+addr, err)
 	}
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)

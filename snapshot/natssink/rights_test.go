@@ -1,8 +1,6 @@
 package natssink
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -27,15 +26,18 @@ authorization {
       publish: ["$JS.API.STREAM.INFO.COUNTS", "$JS.API.CONSUMER.*.COUNTS.>", "$JS.API.CONSUMER.MSG.NEXT.COUNTS.*"]
       subscribe: ["_INBOX.>"]
     }}
+    {user: compactor, password: secret, permissions: {
+      publish: ["COUNTS.>", "$JS.API.STREAM.INFO.COUNTS", "$JS.API.STREAM.MSG.GET.COUNTS",
+        "$JS.API.CONSUMER.*.COUNTS.>", "$JS.API.CONSUMER.MSG.NEXT.COUNTS.*", "$JS.API.STREAM.PURGE.COUNTS"]
+      subscribe: ["_INBOX.>"]
+    }}
   ]
 }`
 
 func TestLeastPrivilege(t *testing.T) {
-	config := filepath.Join(t.TempDir(), "nats.conf")
-	require.NoError(t, os.WriteFile(config, []byte(rights), 0o600))
-	s := startServer(t, "-c", config)
+	s := servertest.NATS(t, rights)
 	as := func(user string) jetstream.JetStream {
-		nc, err := nats.Connect("nats://"+user+":secret@"+s.addr(),
+		nc, err := nats.Connect("nats://"+user+":secret@"+s.Addr(),
 			nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 		require.NoError(t, err)
 		t.Cleanup(nc.Close)
@@ -53,8 +55,13 @@ func TestLeastPrivilege(t *testing.T) {
 	}
 	assert.EqualValues(t, 4, totals(t, r)[x.String()])
 
+	done, err := open(t, as("compactor"), "COUNTS").Compact(t.Context(), time.Nanosecond)
+	require.NoError(t, err)
+	assert.Equal(t, 1, done.Writers)
+	assert.EqualValues(t, 4, totals(t, r)[x.String()])
+
 	r.ackWait = 10 * time.Millisecond
-	err := r.Write(t.Context(), newCounting().next())
+	err = r.Write(t.Context(), newCounting().next())
 	require.ErrorIs(t, err, ErrDenied, "a reader must not write")
 	assert.False(t, snapshot.IsTerminal(err), "perhaps the refusal was about another subject")
 }

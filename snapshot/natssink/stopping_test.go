@@ -12,6 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/internal/servertest"
 )
 
 var errStopped = errors.New("the process has been stopped")
@@ -83,9 +85,9 @@ func TestALongFlushGoesOn(t *testing.T) {
 // If the server has lost a part of the flush meanwhile, all is sent again.
 func TestALongFlushOverALoss(t *testing.T) {
 	const rows = 40 * slotRows
-	s := startServer(t)
-	create(t, dial(t, s.addr()), StreamConfig("COUNTS"))
-	net := &stopping{JetStream: dial(t, s.addr())}
+	s := servertest.NATS(t, "")
+	create(t, dial(t, s.Addr()), StreamConfig("COUNTS"))
+	net := &stopping{JetStream: dial(t, s.Addr())}
 	k := open(t, net, "COUNTS")
 	c := newCounting()
 	for i := range rows {
@@ -96,14 +98,14 @@ func TestALongFlushOverALoss(t *testing.T) {
 		return net.run(t, n, func(ctx context.Context) error { return k.Write(ctx, next) })
 	}
 	require.Error(t, part(10))
-	s.stop()
-	old := s.keep("old")
-	s.start()
+	s.Stop()
+	s.Keep("old")
+	s.Start()
 	for part(10) == nil || k.sources[c.Writer].slots[0].newest.at < 15 {
 	}
-	s.stop()
-	s.restore(old)
-	s.start()
+	s.Stop()
+	s.Bring("old")
+	s.Start()
 	net.left.Store(math.MaxInt64)
 	write(t, k, next)
 	page, err := k.Totals(t.Context(), snapshotQuery(rows))

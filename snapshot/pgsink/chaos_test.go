@@ -169,7 +169,7 @@ var chaosSteps = flag.Int("chaos", 25, "how often each process exports between t
 // Conservation: whatever networks, servers and processes do, in the end each
 // total is what the processes had counted, and each union what they had seen.
 func TestTruthUnderChaos(t *testing.T) {
-	p := private.place(t)
+	p, server := privatePlace(t)
 	faults := chaos.Faults{Cut: 60, Mute: 30, Late: 60, Slow: 4, Delay: 10 * time.Millisecond}
 	var processes []*process
 	var proxies []*chaos.Proxy
@@ -195,8 +195,8 @@ func TestTruthUnderChaos(t *testing.T) {
 			})
 		}
 		down.Lock()
-		private.kill()
-		private.start(t)
+		server.Kill()
+		server.Start()
 		down.Unlock()
 		wg.Wait()
 	}

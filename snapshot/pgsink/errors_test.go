@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -31,24 +30,8 @@ func anySnapshot(t *testing.T) *snapshot.Snapshot {
 	return e.snapshot()
 }
 
-func TestLoginRefused(t *testing.T) {
-	p := private.place(t)
-	p.exec(`CREATE ROLE somebody LOGIN PASSWORD 'another'`)
-	t.Cleanup(func() { _, _ = p.pool.Exec(context.Background(), `DROP ROLE somebody`) })
-	for name, change := range map[string]func(*pgxpool.Config){
-		"password": func(c *pgxpool.Config) { c.ConnConfig.User, c.ConnConfig.Password = "somebody", secret },
-		"role":     func(c *pgxpool.Config) { c.ConnConfig.User, c.ConnConfig.Password = "nobody", secret },
-	} {
-		t.Run(name, func(t *testing.T) {
-			k := p.sink(Options{Pool: p.connect(change)})
-			wants(t, k.Write(t.Context(), anySnapshot(t)), ErrAuth, true)
-			assert.NotContains(t, k.String(), secret)
-		})
-	}
-}
-
 func TestNoServer(t *testing.T) {
-	p := &place{t: t, dsn: fmt.Sprintf("postgres://postgres:a%%20secret@127.0.0.1:%d/test?sslmode=disable", freePort(t)), schema: "any"}
+	p := &place{t: t, dsn: fmt.Sprintf("postgres://postgres:a%%20secret@127.0.0.1:%d/test?sslmode=disable", servertest.FreePort(t)), schema: "any"}
 	p.pool = p.connect(func(*pgxpool.Config) {})
 	wants(t, p.sink(Options{}).Write(t.Context(), anySnapshot(t)), ErrUnavailable, false)
 	_, err := p.reader().Totals(t.Context(), snapshot.Query{})
@@ -88,32 +71,13 @@ func second[T any](_ T, err error) error { return err }
 
 // A sink that is pointed to a replica fails, and a Reader of it does not.
 func TestReplica(t *testing.T) {
-	p := private.place(t)
+	p, server := privatePlace(t)
 	s := anySnapshot(t)
 	write(t, p.sink(Options{}), s)
-	replica := private.replica(t)
-	r := &place{t: t, dsn: replica.dsn(), schema: p.schema}
+	r := &place{t: t, dsn: dsnOf(server.Standby(false)), schema: p.schema}
 	r.pool = r.connect(func(*pgxpool.Config) {})
 	wants(t, r.sink(Options{}).Write(t.Context(), s), ErrReadOnly, false)
 	assert.Equal(t, p.totals(), r.totals())
-}
-
-// replica starts a server that is the same as s was, and read-only.
-func (s *server) replica(t *testing.T) *server {
-	t.Helper()
-	root := t.TempDir()
-	for dir := root; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
-		require.NoError(t, os.Chmod(dir, 0o777))
-	}
-	r := &server{dir: filepath.Join(root, "data"), port: freePort(t)}
-	backup := command(t, bin(t, "pg_basebackup"), "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "postgres",
-		"-D", r.dir, "--checkpoint=fast", "--no-sync", "--wal-method=fetch")
-	out, err := backup.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.NoError(t, os.WriteFile(filepath.Join(r.dir, "standby.signal"), nil, 0o644))
-	r.start(t)
-	t.Cleanup(r.kill)
-	return r
 }
 
 // What a server says while it is out of something, or in somebody's way.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -40,18 +41,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	databases.drop()
-	private.stop()
 	os.Exit(code)
-}
-
-// absent skips a test for want of a service. In CI, where all services are there,
-// it fails.
-func absent(t testing.TB, what string, err error) {
-	t.Helper()
-	if os.Getenv("HOTCOUNT_CI") == "1" {
-		t.Fatalf("no %s: %v", what, err)
-	}
-	t.Skipf("no %s: %v", what, err)
 }
 
 // databases are this test binary's own, as an extension is there or not for a
@@ -118,9 +108,23 @@ func newPlace(t testing.TB) *place {
 func emptyPlace(t testing.TB, extension bool) *place {
 	t.Helper()
 	if err := serverErr(); err != nil {
-		absent(t, "PostgreSQL at 127.0.0.1:5432", err)
+		servertest.Absent(t, "PostgreSQL at 127.0.0.1:5432", err)
 	}
 	return placeAt(t, localPostgres+" dbname="+databases.named(t, extension))
+}
+
+// privatePlace returns a migrated schema on a server of the test's own, for tests
+// that need many connections, or kill it.
+func privatePlace(t testing.TB) (*place, *servertest.Server) {
+	t.Helper()
+	s := servertest.Postgres(t)
+	p := placeAt(t, dsnOf(s))
+	p.migrate()
+	return p, s
+}
+
+func dsnOf(s *servertest.Server) string {
+	return fmt.Sprintf("host=127.0.0.1 port=%d user=postgres dbname=postgres sslmode=disable", s.Port())
 }
 
 func placeAt(t testing.TB, dsn string) *place {

@@ -199,9 +199,6 @@ const windowSQL = `
 	GROUP BY b.start HAVING sum(b.count) <> 0 ORDER BY b.start`
 
 // Window implements snapshot.Reader. Sums wrap around, as an int64 does.
-//
-// Writers place their counts by their own wall clocks, and what one added
-// between its last snapshot and its end is missing.
 func (r *Reader) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(windowSQL), []byte(key.String()), resolution, from, to)
 	if err != nil {

@@ -142,7 +142,7 @@ func TestSeveralLivesOfASeriesInOneFlush(t *testing.T) {
 // No deadlock: a hundred writers flush the same series, old and new, and others
 // roll up and refresh meanwhile.
 func TestManyWritersAtOnce(t *testing.T) {
-	p := private.place(t)
+	p, _ := privatePlace(t)
 	pool := p.connect(func(c *pgxpool.Config) { c.MaxConns = 110 })
 	const writers, flushes, series = 100, 3, 60
 	keys := make([]snapshot.Key, series)

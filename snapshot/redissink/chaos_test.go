@@ -178,8 +178,8 @@ func TestKillsUnderChaos(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	s := startServer(t, "--appendonly", "yes")
-	proxy, err := chaos.Listen(s.addr(), seed)
+	s := startServer(t, "--appendonly", "yes", "--appendfsync", "always")
+	proxy, err := chaos.Listen(s.Addr(), seed)
 	require.NoError(t, err)
 	defer proxy.Close()
 	proxy.Set(chaos.Faults{Cut: 40, Mute: 40, Late: 40, Slow: 10, Delay: 300 * time.Millisecond})
@@ -201,8 +201,8 @@ func TestKillsUnderChaos(t *testing.T) {
 		case <-harm.C:
 			switch p := fleet[rng.IntN(len(fleet))]; rng.IntN(6) {
 			case 0:
-				s.kill()
-				s.start()
+				s.Kill()
+				s.Start()
 			case 1:
 				proxy.CutAll()
 			case 2, 3:

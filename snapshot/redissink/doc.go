@@ -34,9 +34,9 @@
 // Options.Partitions is set, {0}: and so on goes between the prefix and the name,
 // by a hash of the series; KeyNames and ViewsKey tell.
 //
-// A row is "seq created value carry whole". The first two are decimal, the others
-// 64-bit two's complement in hexadecimal, as is "base"; the writer's count is
-// value + carry.
+// A row is five big-endian numbers of 64 bits: seq, created, value, carry and whole.
+// The writer's count is value + carry, in two's complement; "base" is that in
+// hexadecimal.
 //
 // Buckets are named by seconds, with a fraction if need be: the minute at noon on
 // the first of January 2030 is views:{SERIES}:60:1893499200. So

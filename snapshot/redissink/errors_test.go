@@ -1,20 +1,10 @@
 package redissink
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -89,7 +79,7 @@ func TestAReplicaIsReadOnly(t *testing.T) {
 	primary, replica := startServer(t), startServer(t)
 	c := replica.client()
 	require.NoError(t, write(t, Options{Client: primary.client()}))
-	require.NoError(t, c.ReplicaOf(t.Context(), "127.0.0.1", strconv.Itoa(primary.port)).Err())
+	require.NoError(t, c.ReplicaOf(t.Context(), "127.0.0.1", strconv.Itoa(primary.Port())).Err())
 	err := write(t, Options{Client: c, Prefix: "x:"})
 	require.ErrorIs(t, err, ErrReadOnly)
 	assert.False(t, snapshot.IsTerminal(err))
@@ -131,64 +121,6 @@ func TestNobodyListens(t *testing.T) {
 	var network *net.OpError
 	require.ErrorAs(t, err, &network)
 	assert.False(t, snapshot.IsTerminal(err))
-}
-
-func TestTLS(t *testing.T) {
-	dir := t.TempDir()
-	pool := certificate(t, dir)
-	s := startServer(t, "--tls-port", strconv.Itoa(freePort(t)), "--tls-cert-file", filepath.Join(dir, "cert.pem"),
-		"--tls-key-file", filepath.Join(dir, "key.pem"), "--tls-auth-clients", "no", "--loglevel", "warning")
-	port := s.client().ConfigGet(t.Context(), "tls-port").Val()["tls-port"]
-	for _, test := range []struct {
-		name  string
-		roots *x509.CertPool
-		ok    bool
-	}{{"trusted", pool, true}, {"not trusted", x509.NewCertPool(), false}} {
-		t.Run(test.name, func(t *testing.T) {
-			c := redis.NewClient(&redis.Options{
-				Addr:       "127.0.0.1:" + port,
-				MaxRetries: -1,
-				TLSConfig:  &tls.Config{RootCAs: test.roots, MinVersion: tls.VersionTLS12},
-			})
-			defer c.Close()
-			err := write(t, Options{Client: c, Prefix: test.name + ":"})
-			if test.ok {
-				require.NoError(t, err)
-				return
-			}
-			var unverified *tls.CertificateVerificationError
-			require.ErrorAs(t, err, &unverified)
-			assert.False(t, snapshot.IsTerminal(err), "a certificate can be replaced")
-		})
-	}
-}
-
-// certificate writes a self-signed certificate for 127.0.0.1.
-func certificate(t *testing.T, dir string) *x509.CertPool {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1),
-		NotBefore:    time.Now().Add(-time.Hour),
-		NotAfter:     time.Now().Add(time.Hour),
-		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	require.NoError(t, err)
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
-	for name, block := range map[string]*pem.Block{
-		"cert.pem": {Type: "CERTIFICATE", Bytes: der},
-		"key.pem":  {Type: "PRIVATE KEY", Bytes: secret},
-	} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
-	}
-	cert, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	pool := x509.NewCertPool()
-	pool.AddCert(cert)
-	return pool
 }
 
 func TestLayouts(t *testing.T) {

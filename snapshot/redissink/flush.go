@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// A script holds up the server for about 6 µs a row and 300 µs a sketch,
-	// so these make 1.5 ms each.
+	// A script holds up the server for about 4 µs a row and 300 µs a sketch,
+	// so these make 1 to 1.5 ms.
 	rowsPerCall     = 256
 	sketchesPerCall = 5
 

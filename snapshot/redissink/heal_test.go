@@ -2,7 +2,6 @@ package redissink
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -19,7 +18,7 @@ import (
 func TestAServerThatFellBehindIsHealed(t *testing.T) {
 	for _, old := range []bool{true, false} {
 		t.Run(fmt.Sprintf("restored=%v", old), func(t *testing.T) {
-			s := startServer(t, "--dbfilename", "dump.rdb")
+			s := startServer(t)
 			client := s.client()
 			a, b := open(t, Options{Client: client}), open(t, Options{Client: client})
 			ca, cb := newCounting(), newCounting()
@@ -35,7 +34,7 @@ func TestAServerThatFellBehindIsHealed(t *testing.T) {
 				switch i {
 				case 1:
 					require.NoError(t, client.Save(t.Context()).Err())
-					copyFile(t, filepath.Join(s.dir, "dump.rdb"), filepath.Join(s.dir, "old.rdb"))
+					s.Keep("old")
 				case 2: // a series retires, and comes back
 					ca.Final = []snapshot.Counter{ca.Counters[0]}
 					ca.Final[0].Value += 11
@@ -47,14 +46,13 @@ func TestAServerThatFellBehindIsHealed(t *testing.T) {
 			want := map[string]int64{evicted.String(): 112, still.String(): 55}
 			require.Equal(t, want, totals(t, a))
 
-			s.kill()
+			s.Kill()
 			if old {
-				copyFile(t, filepath.Join(s.dir, "old.rdb"), filepath.Join(s.dir, "dump.rdb"))
+				s.Bring("old")
 			} else {
-				s.args = nil
-				s.dir = t.TempDir()
+				s.Lose()
 			}
-			s.start()
+			s.Start()
 			require.NotEqual(t, want, totals(t, a))
 			require.NoError(t, a.Write(t.Context(), ca.next()))
 			require.NoError(t, b.Write(t.Context(), cb.next()))

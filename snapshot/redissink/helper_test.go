@@ -3,27 +3,17 @@ package redissink
 import (
 	"context"
 	"crypto/rand"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
 const localRedis = "127.0.0.1:6379"
-
-// absent skips a test for want of a service. In CI, where all services are there,
-// it fails.
-func absent(t testing.TB, what string, err error) {
-	t.Helper()
-	if os.Getenv("HOTCOUNT_CI") == "1" {
-		t.Fatalf("no %s: %v", what, err)
-	}
-	t.Skipf("no %s: %v", what, err)
-}
 
 // connect returns a client of the local Redis, and a prefix of the test's own
 // whose keys are deleted in the end.
@@ -32,7 +22,7 @@ func connect(t testing.TB) (redis.UniversalClient, string) {
 	client := redis.NewClient(&redis.Options{Addr: localRedis})
 	t.Cleanup(func() { client.Close() })
 	if err := client.Ping(t.Context()).Err(); err != nil {
-		absent(t, "Redis at "+localRedis, err)
+		servertest.Absent(t, "Redis at "+localRedis, err)
 	}
 	prefix := "test-" + rand.Text() + ":"
 	t.Cleanup(func() {

@@ -9,7 +9,7 @@ import (
 )
 
 // layoutVersion is raised when old and new code must not share a store.
-const layoutVersion = 1
+const layoutVersion = 2
 
 // partition holds the names of a partition's keys. Series are in names as
 // Key.String writes them, between braces, which no escape is needed for: what

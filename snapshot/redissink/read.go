@@ -3,6 +3,7 @@ package redissink
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -175,16 +176,11 @@ func parseRow(writer, row string) (int64, error) {
 		n, err := strconv.ParseUint(row, 16, 64)
 		return int64(n), err
 	}
-	f := strings.Fields(row)
-	if len(f) != 5 {
+	if len(row) != 5*8 {
 		return 0, fmt.Errorf("%w: writer %q has the row %.120q", ErrLayout, writer, row)
 	}
-	value, err := strconv.ParseUint(f[2], 16, 64)
-	if err != nil {
-		return 0, err
-	}
-	carry, err := strconv.ParseUint(f[3], 16, 64)
-	return int64(value + carry), err
+	value, carry := binary.BigEndian.Uint64([]byte(row[16:])), binary.BigEndian.Uint64([]byte(row[24:]))
+	return int64(value + carry), nil
 }
 
 // sketchCmds are the commands for the sketches of one series.

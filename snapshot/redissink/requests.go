@@ -1,9 +1,9 @@
 package redissink
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -53,26 +53,35 @@ func (k *Sink) call(r request) *call {
 // args returns the first arguments of each script of a flush.
 func (sh *share) args() []any { return []any{sh.mirror.Writer().String(), hexMark(sh.mark)} }
 
+// callRows returns the request for some rows. Of all that they have, only the names
+// of keys are arguments by themselves: each argument costs the server more than
+// what it does with a row's numbers.
 func (sh *share) callRows(index int, rows []snapshot.Row) *call {
-	c := &call{
+	keys := make([]string, 2, 2+len(rows))
+	keys[0], keys[1] = sh.part.writers, sh.part.counters
+	packed := make([]byte, 0, rowLen*len(rows))
+	for i, r := range rows {
+		if i == 0 || !r.Key.Equal(rows[i-1].Key) {
+			keys = append(keys, named(sh.part.counter, r.Key.String()))
+		}
+		packed = appendRow(packed, len(keys), r)
+	}
+	return &call{
 		script: &rowsScript,
-		keys:   []string{sh.part.writers, sh.part.counters},
-		args:   append(sh.args(), index, sh.rows.Seq, len(sh.part.counter)),
+		keys:   keys,
+		args:   append(sh.args(), index, sh.rows.Seq, len(sh.part.counter), packed),
 	}
-	for len(rows) > 0 {
-		n := 1 // rows of one series, which need one place
-		for n < len(rows) && rows[n].Key.Equal(rows[0].Key) {
-			n++
-		}
-		var encoded []byte
-		for _, r := range rows[:n] {
-			encoded = append(appendRow(encoded, r), ' ')
-		}
-		c.keys = append(c.keys, named(sh.part.counter, rows[0].Key.String()))
-		c.args = append(c.args, encoded)
-		rows = rows[n:]
-	}
-	return c
+}
+
+// rowLen is how long appendRow makes a row.
+const rowLen = 4 + 8 + 8
+
+// appendRow appends what rows.lua takes: the number of the key, from 1 on; Created
+// so shifted that negative ones have their place; and Value.
+func appendRow(dst []byte, key int, r snapshot.Row) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(key))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(r.Created)^1<<63)
+	return binary.BigEndian.AppendUint64(dst, uint64(r.Value))
 }
 
 // answered takes note of the answer to a request. Only the last one tells how
@@ -91,12 +100,4 @@ func (sh *share) answered(r request, c *call) {
 		sh.earlier = nil
 		sh.standing = snapshot.Standing{Seq: sh.rows.Seq, Mark: sh.mark}
 	}
-}
-
-// appendRow appends what rows.lua takes: Created so shifted that negative ones
-// have their place, and Value.
-func appendRow(dst []byte, r snapshot.Row) []byte {
-	dst = strconv.AppendUint(dst, uint64(r.Created)^1<<63, 10)
-	dst = append(dst, ' ')
-	return strconv.AppendUint(dst, uint64(r.Value), 16)
 }

@@ -54,7 +54,7 @@ func newScript(parts ...string) script {
 // The scripts. They are constants, but for the language.
 var (
 	claimScript   = newScript(luaStanding, luaClaim)
-	rowsScript    = newScript(luaStanding, luaNumber, luaRow, luaRows)
+	rowsScript    = newScript(luaStanding, luaRow, luaRows)
 	bucketsScript = newScript(luaStanding, luaNumber, luaBuckets)
 	mergeScript   = newScript(luaStanding, luaMerge)
 	replaceScript = newScript(luaStanding, luaReplace)

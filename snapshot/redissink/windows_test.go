@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -248,7 +247,7 @@ func dumpAll(t *testing.T, client redis.UniversalClient, prefix string) map[stri
 // A server that comes back with an older state, or with none, has the buckets again
 // that the windows still know.
 func TestViewsAreHealed(t *testing.T) {
-	server := startServer(t, "--dbfilename", "dump.rdb")
+	server := startServer(t)
 	client := server.client()
 	k := open(t, Options{Client: client})
 	s := key(t, "views_total", "x")
@@ -263,13 +262,13 @@ func TestViewsAreHealed(t *testing.T) {
 		require.NoError(t, other.Write(t.Context(), w.snapshot()))
 		if i == 20 {
 			require.NoError(t, client.Save(t.Context()).Err())
-			copyFile(t, filepath.Join(server.dir, "dump.rdb"), filepath.Join(server.dir, "old.rdb"))
+			server.Keep("old")
 		}
 	}
 	checkViews(t, k, truth)
-	server.kill()
-	copyFile(t, filepath.Join(server.dir, "old.rdb"), filepath.Join(server.dir, "dump.rdb"))
-	server.start()
+	server.Kill()
+	server.Bring("old")
+	server.Start()
 	require.NoError(t, k.Write(t.Context(), v.snapshot()))
 	require.NoError(t, other.Write(t.Context(), w.snapshot()))
 	checkViews(t, k, truth)

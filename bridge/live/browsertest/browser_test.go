@@ -16,7 +16,6 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -26,11 +25,20 @@ import (
 
 var screenshots = flag.String("screenshots", "", "keep pictures of the page in this directory")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain ends the browser, and then looks for goroutines that are left.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	endBrowser()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
-// patience is how long anything may take that a test waits for. It is not a
-// measure: a machine under load is slow.
-const patience = 90 * time.Second
+// patience is how long a test may take. It is not a measure: a machine under
+// load is slow.
+const patience = 3 * time.Minute
 
 // findBrowser returns the path of Chromium. Without one the test is skipped, or
 // fails in CI.
@@ -51,20 +59,20 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// A browser is one tab, and what its console said.
-type browser struct {
-	ctx context.Context
+// chromium is the one browser of all tests, nil before the first of them.
+var (
+	chromium   context.Context
+	endBrowser = func() {}
+)
 
-	mu       sync.Mutex
-	messages []string
-}
-
-// startBrowser opens a browser with a profile of its own.
-func startBrowser(t *testing.T) *browser {
+// startChromium starts it with a profile of its own.
+func startChromium(t *testing.T) {
 	t.Helper()
-	options := []chromedp.ExecAllocatorOption{
+	profile, err := os.MkdirTemp("", "browsertest")
+	require.NoError(t, err)
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(),
 		chromedp.ExecPath(findBrowser(t)),
-		chromedp.UserDataDir(t.TempDir()),
+		chromedp.UserDataDir(profile),
 		chromedp.Headless,
 		chromedp.NoSandbox,
 		chromedp.DisableGPU,
@@ -75,19 +83,42 @@ func startBrowser(t *testing.T) *browser {
 		chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.WSURLReadTimeout(patience),
+	)
+	ctx, _ := chromedp.NewContext(allocator)
+	require.NoError(t, chromedp.Do(ctx)) // starts it
+	chromium = ctx
+	endBrowser = func() {
+		closing, cancelClosing := context.WithTimeout(ctx, patience)
+		defer cancelClosing()
+		if err := chromedp.Cancel(closing); err != nil {
+			fmt.Fprintln(os.Stderr, "closing the browser:", err)
+		}
+		cancel()
+		os.RemoveAll(profile)
+	}
+}
+
+// A browser is one tab, and what its console said.
+type browser struct {
+	ctx context.Context
+
+	mu       sync.Mutex
+	messages []string
+}
+
+// openTab opens a tab of its own for a test.
+func openTab(t *testing.T) *browser {
+	t.Helper()
+	if chromium == nil {
+		startChromium(t)
 	}
 	b := new(browser)
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	tab, cancelTab := chromedp.NewContext(chromium, chromedp.WithListener(b.listen))
+	t.Cleanup(cancelTab)
+	require.NoError(t, chromedp.Do(tab))
+	ctx, cancel := context.WithTimeout(tab, patience)
 	t.Cleanup(cancel)
-	ctx, _ := chromedp.NewContext(allocator, chromedp.WithListener(b.listen))
-	require.NoError(t, chromedp.Do(ctx)) // starts it
-	t.Cleanup(func() {
-		closing, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		assert.NoError(t, chromedp.Cancel(closing))
-	})
-	b.ctx, cancel = context.WithTimeout(ctx, patience)
-	t.Cleanup(cancel)
+	b.ctx = ctx
 	return b
 }
 

@@ -92,7 +92,7 @@ const rows = `document.querySelectorAll("#rows tbody tr")`
 const total = `Number([...` + rows + `].find(row => row.textContent.includes('post="7"'))?.cells[1].textContent.replaceAll(",", ""))`
 
 func TestPageRendersAndRises(t *testing.T) {
-	b := startBrowser(t)
+	b := openTab(t)
 	e := newEngine(t)
 	crowd(t, e)
 	_, url := serve(t, e, live.Options{Title: "blog", Every: 200 * time.Millisecond})
@@ -115,7 +115,7 @@ func TestPageRendersAndRises(t *testing.T) {
 }
 
 func TestHostileLabelsAreText(t *testing.T) {
-	b := startBrowser(t)
+	b := openTab(t)
 	_, url := serve(t, newEngine(t), live.Options{Title: hostile})
 	b.do(t, chromedp.Navigate(url))
 	b.waitFor(t, rows+`.length === 20`)
@@ -128,7 +128,7 @@ func TestHostileLabelsAreText(t *testing.T) {
 }
 
 func TestSearchAndOrder(t *testing.T) {
-	b := startBrowser(t)
+	b := openTab(t)
 	_, url := serve(t, newEngine(t), live.Options{})
 	b.do(t, chromedp.Navigate(url), chromedp.WaitReady(chromedp.CSS("#rows tbody tr")))
 	b.do(t, chromedp.SendKeys(chromedp.ID("query"), "VIEWS 3"))
@@ -155,7 +155,7 @@ func (b *browser) search(t *testing.T, words string) {
 // Pausing ends the stream, also for the server, and the page comes back by
 // itself after the server was away.
 func TestPauseAndReconnect(t *testing.T) {
-	b := startBrowser(t)
+	b := openTab(t)
 	e := newEngine(t)
 	page, url := serve(t, e, live.Options{Every: 100 * time.Millisecond})
 	b.do(t, chromedp.Navigate(url), chromedp.WaitReady(chromedp.CSS("#rows tbody tr")))
@@ -169,7 +169,7 @@ func TestPauseAndReconnect(t *testing.T) {
 
 // The page follows the user's colours and fits a telephone.
 func TestLooks(t *testing.T) {
-	b := startBrowser(t)
+	b := openTab(t)
 	e := newEngine(t)
 	crowd(t, e)
 	_, url := serve(t, e, live.Options{Title: "blog", Every: 200 * time.Millisecond})

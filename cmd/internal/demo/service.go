@@ -55,6 +55,9 @@ func newService(e *hotcount.Engine, others *ledger) (*service, error) {
 			return nil, err
 		}
 	}
+	if _, err := e.Window(s.firstVisits, window.Options{}); err != nil {
+		return nil, err
+	}
 	var err error
 	s.recent, err = e.UniquesWindow(recentUniques, window.UniquesOptions{Resolution: 10 * time.Second, Buckets: 6})
 	return s, err

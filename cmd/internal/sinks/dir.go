@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
 	"github.com/hotcount/hotcount/snapshot"
@@ -75,6 +76,36 @@ func (r *dirReader) Uniques(_ context.Context, q snapshot.Query) ([]snapshot.Uni
 		}
 	}
 	return page, nil
+}
+
+// Window cuts the newest window of the series, which has the rows of earlier runs,
+// into buckets.
+func (r *dirReader) Window(_ context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
+	t, err := r.load(snapshot.Query{})
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Started: t.Started}
+	for _, w := range t.Windows {
+		if w.Key.Equal(key) {
+			s.Windows = append(s.Windows, w)
+		}
+	}
+	var mirror snapshot.Mirror
+	var picked snapshot.BucketMirror
+	mirror.Follow(s)
+	if _, err := mirror.Settle(snapshot.Standing{}); err != nil {
+		return nil, err
+	}
+	mirror.Pick(s)
+	var buckets []snapshot.Bucket
+	for _, b := range picked.Pick(&mirror, s) {
+		start := time.Unix(0, b.Start)
+		if b.Resolution == resolution && !start.Before(from) && start.Before(to) {
+			buckets = append(buckets, snapshot.Bucket{Start: start, Count: b.Count})
+		}
+	}
+	return buckets, nil
 }
 
 func (r *dirReader) Close() error { return nil }

@@ -3,12 +3,14 @@ package sinks
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // However long the pages, together they are all series in order, each once.
@@ -50,4 +52,38 @@ func TestPages(t *testing.T) {
 	}
 	_, err = Dir("absent").Reader(t.Context())
 	require.NoError(t, err, "only reading fails")
+}
+
+// The buckets of a directory hold what each run counted, whichever of them were
+// going on when a run ended.
+func TestBucketsOfADirectory(t *testing.T) {
+	dir := t.TempDir()
+	const runs = 3
+	begin := time.Now().Truncate(time.Minute)
+	var key snapshot.Key
+	for i := range runs {
+		e, err := hotcount.New(hotcount.Options{Dir: dir})
+		require.NoError(t, err)
+		c := e.Counter("views_total")
+		key = c.Key()
+		_, err = e.Window(c, window.Options{Resolution: time.Minute, Buckets: 60})
+		require.NoError(t, err)
+		c.Add(int64(i + 1))
+		require.NoError(t, e.Close(t.Context()))
+	}
+	r, err := Dir(dir).Reader(t.Context())
+	require.NoError(t, err)
+	sum := func(resolution time.Duration, from, to time.Time) (n int64) {
+		buckets, err := r.Window(t.Context(), key, resolution, from, to)
+		require.NoError(t, err)
+		for _, b := range buckets {
+			assert.Equal(t, b.Start.Truncate(resolution).UnixNano(), b.Start.UnixNano())
+			n += b.Count
+		}
+		return n
+	}
+	end := time.Now().Add(time.Minute) // what begins in its last seconds counts in the next
+	assert.EqualValues(t, 6, sum(time.Minute, begin, end))
+	assert.Zero(t, sum(time.Second, begin, end))
+	assert.Zero(t, sum(time.Minute, end.Add(time.Minute), end.Add(time.Hour)))
 }
