@@ -18,6 +18,7 @@ const beside = "beside it, and how many times as fast hotcount is"
 // the fastest first.
 func cost(r *bench.Report) string {
 	p := newPivot("million operations per second")
+	p.words = beside
 	for _, w := range []struct{ workload, text string }{
 		{"add", "add to one counter"},
 		{"lookup", "find a counter by two labels, and add"},
@@ -42,7 +43,7 @@ func cost(r *bench.Report) string {
 		}
 	}
 	memoryRow(p, r)
-	return p.markdown()
+	return p.markdown() + "\n" + escape(strings.Join(r.Caveats(), " ")) + "\n"
 }
 
 // costRow adds a row, if hotcount was measured at that work.

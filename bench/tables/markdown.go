@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ type pivot struct {
 	corner        string
 	rows, columns []string
 	cells         map[[2]string]string
+	words         string // the column that is no numbers
 }
 
 func newPivot(corner string) *pivot {
@@ -44,7 +44,15 @@ func (p *pivot) markdown() string {
 		return "The result file has none of these.\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", p.corner, strings.Join(p.columns, " | "), strings.Repeat("--:|", len(p.columns)))
+	fmt.Fprintf(&b, "| %s | %s |\n|---|", p.corner, strings.Join(p.columns, " | "))
+	for _, column := range p.columns {
+		if column == p.words {
+			b.WriteString("---|")
+		} else {
+			b.WriteString("--:|")
+		}
+	}
+	b.WriteByte('\n')
 	for _, row := range p.rows {
 		fmt.Fprintf(&b, "| %s |", row)
 		for _, column := range p.columns {
@@ -65,10 +73,13 @@ func source(r *bench.Report) string {
 	return s + fmt.Sprintf("%s; %s, %s.", r.Date.UTC().Format(time.DateOnly), code(r.Command), count(r.Samples, "round"))
 }
 
-// escape writes text that means nothing else in Markdown.
+// escape keeps text from meaning anything in Markdown or HTML.
 func escape(s string) string {
-	return strings.NewReplacer("|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;").Replace(html.EscapeString(s))
+	return strings.NewReplacer("|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;").Replace(plain.Replace(s))
 }
+
+// plain is html.EscapeString without the quotes, which are text here.
+var plain = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // code writes text as code, which has no escapes of its own.
 func code(s string) string { return "<code>" + escape(s) + "</code>" }

@@ -177,8 +177,5 @@ func noise(r *bench.Report) string {
 	for _, c := range r.Caveats() {
 		b.WriteString("- " + escape(c) + "\n")
 	}
-	if r.Noise.Busy >= 0 {
-		fmt.Fprintf(&b, "- The benchmark had %.0f %% of the processor time that its goroutines could have used.\n", 100*r.Noise.Busy)
-	}
 	return b.String()
 }
