@@ -154,8 +154,8 @@ func TestFailures(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	r := newRepository(t)
 	ready := filepath.Join(t.TempDir(), "ready")
-	r.write("p/p_test.go", fmt.Sprintf("package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc BenchmarkHang(b *testing.B) {\n"+
-		"\tf, err := os.OpenFile(%q, os.O_WRONLY, 0)\n\tif err != nil {\n\t\tb.Fatal(err)\n\t}\n\tf.Close()\n\tselect {}\n}\n", ready))
+	r.write("p/p_test.go", fmt.Sprintf("package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc BenchmarkHang(b *testing.B) {\n"+
+		"\tf, err := os.OpenFile(%q, os.O_WRONLY, 0)\n\tif err != nil {\n\t\tb.Fatal(err)\n\t}\n\tf.Close()\n\t<-time.After(time.Hour)\n}\n", ready))
 	r.commit("v0.1.0")
 	if err := mkfifo(ready); errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("there are no named pipes to wait on")
