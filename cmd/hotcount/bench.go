@@ -15,6 +15,7 @@ import (
 
 	"github.com/hotcount/hotcount/bench"
 	"github.com/hotcount/hotcount/bench/peers"
+	"github.com/hotcount/hotcount/bench/plot"
 	"github.com/hotcount/hotcount/cmd/internal/benchtext"
 )
 
@@ -53,6 +54,7 @@ func (b *benchFlags) define(fs *flag.FlagSet) {
 	b.files = []benchFile{
 		{fs.String("csv", "", "write a `FILE` with a row for each case, too"), (*bench.Report).WriteCSV},
 		{fs.String("benchstat", "", "write a `FILE` for benchstat, too"), (*bench.Report).WriteBench},
+		{fs.String("html", "", "write a `FILE` with charts and tables, too, for a browser"), writeHTML},
 	}
 }
 
@@ -196,6 +198,8 @@ func (b *benchFlags) write(w io.Writer, r *bench.Report) error {
 	}
 	return errors.Join(append(errs, benchtext.WriteTables(w, r))...)
 }
+
+func writeHTML(r *bench.Report, w io.Writer) error { return plot.WriteHTML(w, r) }
 
 func writeFile(path string, r *bench.Report, write func(*bench.Report, io.Writer) error) error {
 	f, err := os.Create(path)
