@@ -212,45 +212,6 @@ func TestHandlerPages(t *testing.T) {
 	}
 }
 
-// Keys that strangers made long shorten pages, and no series is left out.
-func TestHandlerPagesOfLongKeys(t *testing.T) {
-	const series, long = 700, 60 << 10
-	e := newEngine(t, hotcount.Options{})
-	posts := e.CounterVec("views_total", "post")
-	for i := range series {
-		posts.With(fmt.Sprintf("%03d", i*389%series) + strings.Repeat("x", long)).Inc()
-	}
-	src, seen := newSource(e, nil), 0
-	for after, pages := "", 1; ; pages++ {
-		p, err := src.page(t.Context(), snapshot.Query{Prefix: "views", Limit: maxLimit, After: after})
-		require.NoError(t, err)
-		size := 0
-		for _, it := range p.items {
-			require.True(t, strings.HasPrefix(it.key, fmt.Sprintf(`views_total{post="%03dx`, seen)), seen)
-			seen++
-			size += len(it.key)
-		}
-		require.LessOrEqual(t, size, maxKeys)
-		require.LessOrEqual(t, cap(p.items)*long, 3*maxKeys, "no more is held on the way")
-		if after = p.next; after == "" {
-			assert.Equal(t, series*long/maxKeys+1, pages)
-			break
-		}
-	}
-	assert.Equal(t, series, seen)
-
-	p, err := src.page(t.Context(), snapshot.Query{Limit: 1})
-	require.NoError(t, err)
-	assert.Len(t, p.items, 1)
-
-	e = newEngine(t, hotcount.Options{})
-	_, err = e.Events("orders", window.EventsOptions{}, "shop", strings.Repeat("x", 2*maxKeys))
-	require.NoError(t, err)
-	p, err = newSource(e, nil).page(t.Context(), snapshot.Query{Prefix: "orders", Limit: 10})
-	require.NoError(t, err)
-	assert.Len(t, p.items, 1, "a page is never empty for that")
-}
-
 func keyText(k snapshot.Key) string { return snapshot.ToValidUTF8(k.String()) }
 
 func counterKey(c *hotcount.Counter, n int64) snapshot.Key {
