@@ -214,6 +214,7 @@ func TestCollectionsLetGo(t *testing.T) {
 	e := newEngine(t, hotcount.Options{})
 	r := readerOf(t, e, otel.Options{})
 	assert.Zero(t, parkedAfter(t, e, func() { collect(t, r) }))
+	runtime.KeepAlive(r)
 
 	e = newEngine(t, hotcount.Options{})
 	p, byMeter := newMeter(t)
@@ -221,6 +222,7 @@ func TestCollectionsLetGo(t *testing.T) {
 	_, err := otel.Register(p.Meter("shop"), e, otel.Options{})
 	require.NoError(t, err)
 	assert.Zero(t, parkedAfter(t, e, func() { collect(t, byMeter) }))
+	runtime.KeepAlive(byMeter)
 }
 
 // parkedAfter retires a counter that a collection has seen and returns how many

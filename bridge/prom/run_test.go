@@ -87,6 +87,7 @@ func TestScrapeLeavesNoTrace(t *testing.T) {
 	e.Snapshot(&s)
 	assert.Equal(t, seq+1, s.Seq)
 	assert.Zero(t, parkedAfter(t, e, func() { gather(t, r) }))
+	runtime.KeepAlive(r)
 }
 
 // parkedAfter retires a counter that a scrape has seen and returns how many
