@@ -176,11 +176,22 @@ func (k *Sink) checkClock(ctx context.Context) error {
 	return snapshot.Terminal(fmt.Errorf("%w: message.timestamp.type of %s is not LogAppendTime", ErrTopic, k.topic))
 }
 
-// transact sends records in a transaction.
-func (c *compaction) transact(ctx context.Context, send func(*flight)) error {
+// transact sends records in a transaction. One that fails is undone if it can be, so
+// that nobody has to wait for it to time out.
+func (c *compaction) transact(ctx context.Context, send func(*flight)) (err error) {
 	if err := c.client.BeginTransaction(); err != nil {
 		return err
 	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
+		defer cancel()
+		if c.client.AbortBufferedRecords(ctx) == nil {
+			c.client.EndTransaction(ctx, kgo.TryAbort)
+		}
+	}()
 	f := newFlight(ctx, c.client)
 	send(f)
 	if err := f.wait(); err != nil {
@@ -188,6 +199,9 @@ func (c *compaction) transact(ctx context.Context, send func(*flight)) error {
 	}
 	return c.client.EndTransaction(ctx, kgo.TryCommit)
 }
+
+// undoWait is for how long a transaction that failed is tried to be undone.
+const undoWait = 100 * time.Millisecond
 
 // round adds up some writers.
 func (c *compaction) round(ctx context.Context, dead []snapshot.WriterID) (Compacted, error) {

@@ -43,8 +43,9 @@
 // gets rows only as they change, unless the writer's offset went back with it.
 //
 // A flush has to end within the exporter's Timeout, 10 s unless set: one that does
-// not is undone. Until the next Write, or for at most the transaction timeout, 40 s
-// unless the client has another, readers then do not get past its first record.
+// not is undone by the next Write. Readers and Compact wait for transactions that
+// are open, that of a process that was killed too: the broker ends it after the
+// client's transaction timeout, which is 40 s unless set.
 //
 // # Writers that are gone
 //

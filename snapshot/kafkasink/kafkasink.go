@@ -2,6 +2,7 @@ package kafkasink
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -129,7 +130,7 @@ func (k *Sink) Close() error {
 
 // transactional returns a client for the transactions of one id.
 func (k *Sink) transactional(id string) (*kgo.Client, error) {
-	return kgo.NewClient(append(k.client.Opts(), kgo.TransactionalID(id))...)
+	return kgo.NewClient(append(slices.Clip(k.client.Opts()), kgo.TransactionalID(id))...)
 }
 
 // writerID is the transactional id and the consumer group of a writer.

@@ -66,7 +66,9 @@ func (k *Sink) fold(ctx context.Context, topic string) (*rowstream.Fold, error) 
 	return &f, nil
 }
 
-// A reader reads a topic from its start, up to what is committed.
+// A reader reads a topic from its start. It waits for transactions that are open: one
+// hides all that comes after it in its partition, of which other partitions may show
+// what follows from it.
 type reader struct {
 	topic  string
 	client *kgo.Client
@@ -90,7 +92,7 @@ func (k *Sink) newReader(ctx context.Context, topic string, apply func(*kgo.Reco
 	for p, o := range starts[topic] {
 		r.next[p], from[p] = o.Offset, kgo.NewOffset().At(o.Offset)
 	}
-	r.client, err = kgo.NewClient(append(k.client.Opts(),
+	r.client, err = kgo.NewClient(append(slices.Clip(k.client.Opts()),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.KeepControlRecords())...) // so that the last offset is always seen
@@ -100,9 +102,9 @@ func (k *Sink) newReader(ctx context.Context, topic string, apply func(*kgo.Reco
 	return r, nil
 }
 
-// read applies all that is committed now and has not been read.
+// read applies all that is there now and has not been read.
 func (r *reader) read(ctx context.Context) error {
-	ends, err := kadm.NewClient(r.client).ListCommittedOffsets(ctx, r.topic)
+	ends, err := kadm.NewClient(r.client).ListEndOffsets(ctx, r.topic)
 	if err == nil {
 		err = ends.Error()
 	}

@@ -141,7 +141,7 @@ func (k *Sink) freeze(ctx context.Context, w snapshot.WriterID) (snapshot.Standi
 
 // freezeTimeout is for how long the transaction of one who stopped while freezing
 // a writer stays open: milliseconds.
-const freezeTimeout = 10_000
+const freezeTimeout = 2_000
 
 // unlessFenced returns err unless it says that another one uses the id.
 func unlessFenced(err error) error {

@@ -44,7 +44,7 @@ import (
 // claimed the id publishes nothing, and one that lost it had no flush under way,
 // or one of the very same rows.
 //
-// Rejected, all measured: a message for each row (30 times slower, with a larger
+// Rejected, all measured: a message for each row (publishing takes 30 times as long, with a larger
 // window and without message ids still 20 times); several hundred rows a message
 // (three times faster again, but a row that changes alone takes them all along);
 // plain publishing with message ids alone (a message that is late by more than the
