@@ -50,7 +50,8 @@ type Options struct {
 }
 
 // Limits bound the memory of an engine whose label values come from strangers.
-// A series takes about 110 bytes with two short label values.
+// A series takes about 110 bytes with two short label values, and what longer ones
+// take beyond that, 64 KiB at most.
 type Limits struct {
 	// FamilySeries is how many series a family may have, 10,000 by default.
 	// Beyond that, look-ups of new series return the family's overflow
