@@ -16,7 +16,7 @@ import (
 // refused only if the shortest rounds do not fit.
 func TestAgenda(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	all := Plan(Workloads(), 8, true)
+	all := Plan(Workloads(), 8, Full)
 	for range 500 {
 		cases := all[:1+rng.IntN(len(all))]
 		o := Options{
@@ -45,7 +45,7 @@ func TestAgenda(t *testing.T) {
 }
 
 func TestOptionsRefused(t *testing.T) {
-	cases := Plan(Workloads(), 2, false)
+	cases := Plan(Workloads(), 2, Usual)
 	for _, o := range []Options{
 		{Samples: -1}, {Samples: 5}, {Round: -1}, {Round: 1}, {Round: time.Minute}, {Budget: -1}, {Procs: -1},
 		{Budget: time.Second},
@@ -88,7 +88,7 @@ func newFake(t *testing.T, cases []Case, o Options, cost func(i, pass int) (took
 // one of them.
 func TestBudgetHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	cases := Plan(Workloads(), 4, false)
+	cases := Plan(Workloads(), 4, Usual)
 	const budget = 18 * time.Second
 	for _, slow := range []time.Duration{1, 2, 5, 20, 100} { // times what is planned
 		o := Options{Samples: MinSamples, Budget: budget}
@@ -117,7 +117,7 @@ func TestBudgetHolds(t *testing.T) {
 // In every pass each case has its turn once, with those of equal conditions
 // right before and after it, in an order that changes.
 func TestInterleaved(t *testing.T) {
-	cases := Plan(Workloads(), 2, false)
+	cases := Plan(Workloads(), 2, Usual)
 	f := newFake(t, cases, Options{}, func(int, int) (time.Duration, bool) { return time.Millisecond, true })
 	var progress []Progress
 	f.o.Progress = func(p Progress) { progress = append(progress, p) }
@@ -154,7 +154,7 @@ func TestInterleaved(t *testing.T) {
 // Disturbed rounds are made again, and count only where there are too few quiet
 // ones.
 func TestDisturbedRounds(t *testing.T) {
-	cases := Plan(Workloads(), 2, false)[:4]
+	cases := Plan(Workloads(), 2, Usual)[:4]
 	f := newFake(t, cases, Options{Samples: 6}, func(i, pass int) (time.Duration, bool) {
 		return time.Duration(pass+1) * time.Millisecond, i == 0 || i == 1 && pass%2 == 0 || i == 2 && pass == 5
 	})
@@ -187,7 +187,7 @@ func TestDisturbedRounds(t *testing.T) {
 // What was measured before an interrupt is kept.
 func TestInterrupted(t *testing.T) {
 	stopped := errors.New("interrupted")
-	cases := Plan(Workloads(), 2, false)
+	cases := Plan(Workloads(), 2, Usual)
 	for _, at := range []int{0, 1, len(cases), 3*len(cases) + 5} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		f := newFake(t, cases, Options{}, func(int, int) (time.Duration, bool) { return 1, true })
@@ -206,7 +206,7 @@ func TestInterrupted(t *testing.T) {
 func TestRun(t *testing.T) {
 	var cases []Case
 	of := make(map[string]int)
-	for _, c := range Plan(Workloads(), 2, false) {
+	for _, c := range Plan(Workloads(), 2, Usual) {
 		if what := c.Workload + c.Impl.Name + c.Pick.String(); of[what] == 0 {
 			of[what]++
 			cases = append(cases, c)
@@ -238,14 +238,14 @@ func TestRun(t *testing.T) {
 // A run that finds a wrong count fails, and says where.
 func TestRunFindsLoss(t *testing.T) {
 	w := Workload{Name: "add", Impls: []Impl{lossy}, Keys: []Keys{One}}
-	r, err := Run(t.Context(), Plan([]Workload{w}, 1, false), Options{Samples: MinSamples, Round: minRound})
+	r, err := Run(t.Context(), Plan([]Workload{w}, 1, Usual), Options{Samples: MinSamples, Round: minRound})
 	assert.ErrorIs(t, err, ErrCount)
 	assert.ErrorContains(t, err, "add/impl=lossy/goroutines=")
 	assert.Nil(t, r)
 
 	broken := errors.New("no memory")
 	w.Impls[0].New = func(Layout) (Counters, error) { return nil, broken }
-	_, err = Run(t.Context(), Plan([]Workload{w}, 1, false), Options{})
+	_, err = Run(t.Context(), Plan([]Workload{w}, 1, Usual), Options{})
 	assert.ErrorIs(t, err, broken)
 }
 
@@ -258,7 +258,7 @@ func TestBusyMachine(t *testing.T) {
 		return newStriped(l)
 	}}
 	w := Workload{Name: "add", Impls: []Impl{slow}, Keys: []Keys{One}}
-	r, err := Run(t.Context(), Plan([]Workload{w}, 1, false), Options{Samples: MinSamples, Budget: 300 * time.Millisecond})
+	r, err := Run(t.Context(), Plan([]Workload{w}, 1, Usual), Options{Samples: MinSamples, Budget: 300 * time.Millisecond})
 	require.NoError(t, err)
 	require.Len(t, r.Results, 1)
 	assert.Len(t, r.Results[0].OpsPerSecond, 1)

@@ -40,7 +40,7 @@ type benchFile struct {
 }
 
 func (b *benchFlags) define(fs *flag.FlagSet) {
-	fs.BoolVar(&b.quick, "quick", false, "end within 20 s: 6 samples, and rounds as long as there is time for")
+	fs.BoolVar(&b.quick, "quick", false, "end within 20 s: 6 samples of each implementation in its usual case")
 	fs.BoolVar(&b.full, "full", false, "measure every combination of stripes, picks, goroutines, reads and keys")
 	fs.BoolVar(&b.list, "list", false, "print the names of the cases, and measure nothing")
 	fs.BoolVar(&b.asJSON, "json", false, "print JSON")
@@ -132,13 +132,23 @@ func (b *benchFlags) cases() ([]bench.Case, error) {
 	if err != nil {
 		return nil, usagef("-filter: %v", err)
 	}
-	cases := slices.DeleteFunc(bench.Plan(workloads, b.procs, b.full), func(c bench.Case) bool {
+	cases := slices.DeleteFunc(bench.Plan(workloads, b.procs, b.extent()), func(c bench.Case) bool {
 		return !filter.MatchString(c.Name())
 	})
 	if len(cases) == 0 {
 		return nil, usagef("no case matches; see -list")
 	}
 	return cases, nil
+}
+
+func (b *benchFlags) extent() bench.Extent {
+	switch {
+	case b.quick:
+		return bench.Quick
+	case b.full:
+		return bench.Full
+	}
+	return bench.Usual
 }
 
 // measure runs the benchmark. An error that comes with a report is of what is
