@@ -246,7 +246,7 @@ func TestDemoInterrupted(t *testing.T) {
 	errs := &countdown{left: 3, f: cancel}
 	var out bytes.Buffer
 	require.Equal(t, exitOK, run(ctx, []string{"demo", "-for", "0", "-dir", dir}, streams{nil, &out, errs}), errs.written.String())
-	assert.Contains(t, out.String(), "Checked: ")
+	assert.Contains(t, out.String(), "Checked, post by post: ")
 }
 
 func TestDemoFails(t *testing.T) {
