@@ -3,13 +3,19 @@ package sinks
 import (
 	"context"
 	"net/url"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/hotcount/hotcount/snapshot/pgsink"
 	"github.com/hotcount/hotcount/snapshot/redissink"
 )
+
+// quiet keeps the client library from writing to standard error on its own: what
+// goes wrong is in the errors.
+var quiet = sync.OnceFunc(logging.Disable)
 
 // A redisStore is a redissink with the client that belongs to it.
 type redisStore struct {
@@ -46,6 +52,7 @@ func newRedis(address string) (*redisStore, error) {
 	if err != nil {
 		return nil, err
 	}
+	quiet()
 	client := redis.NewClient(o)
 	s, err := redissink.New(redissink.Options{Client: client, Prefix: prefix})
 	if err != nil {
