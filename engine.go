@@ -34,6 +34,11 @@ type Options struct {
 	// Sinks get every snapshot beside Dir, each at its own pace.
 	Sinks []snapshot.Sink
 
+	// Timeout is for how long one write to Dir or to a sink may take, 10 s by
+	// default. A sink that cannot do it in that time tries again; see its
+	// documentation for how many series that is.
+	Timeout time.Duration
+
 	// Limits bound the number of series.
 	Limits Limits
 
@@ -130,6 +135,7 @@ func New(o Options) (*Engine, error) {
 		n     int64
 	}{
 		{"Every", int64(o.Every)},
+		{"Timeout", int64(o.Timeout)},
 		{"Limits.FamilySeries", o.Limits.FamilySeries},
 		{"Limits.Series", o.Limits.Series},
 		{"Limits.IdleAfter", int64(o.Limits.IdleAfter)},
