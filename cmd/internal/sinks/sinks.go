@@ -43,7 +43,7 @@ func schemes() []scheme {
 	return []scheme{
 		{"file", "file:DIR", true, openDir, readDir},
 		{"nats", "nats://HOST[?stream=NAME]", false, openNATS, readNATS},
-		{"postgres", "postgres://USER@HOST/DATABASE[?schema=NAME]", false, openPostgres, readPostgres},
+		{"postgres", "postgres://USER@HOST/DATABASE[?schema=NAME&migrate=true]", false, openPostgres, readPostgres},
 		{"postgresql", "postgresql://…", false, openPostgres, readPostgres},
 		{"redis", "redis://HOST[?prefix=TEXT]", false, openRedis, readRedis},
 		{"rediss", "rediss://…", false, openRedis, readRedis},
