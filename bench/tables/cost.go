@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hotcount/hotcount/bench"
@@ -14,8 +13,9 @@ const ours = "hotcount"
 
 const beside = "beside it, and how many times as fast hotcount is"
 
-// cost is the short table: each kind of work, hotcount, and whoever else does it,
-// the fastest first.
+// cost is the short table: each kind of work by a goroutine for each processor,
+// hotcount, and whoever else does it, the fastest first. Reading all out meanwhile
+// is left out: the reader takes a processor, so that less contention is no merit.
 func cost(r *bench.Report) string {
 	p := newPivot("million operations per second")
 	p.words = beside
@@ -26,23 +26,15 @@ func cost(r *bench.Report) string {
 		{"local", "add through a handle of one goroutine"},
 		{"uniques", "add to a distinct count"},
 		{"window", "add to a counter that knows its last minute"},
-		{"snapshot", "add while all is read out, again and again"},
 	} {
-		byGoroutines := make(map[int][]*bench.Result)
-		var counts []int
+		var results []*bench.Result
 		for _, res := range usual(own(r, w.workload)) {
-			if byGoroutines[res.Goroutines] == nil {
-				counts = append(counts, res.Goroutines)
-			}
-			byGoroutines[res.Goroutines] = append(byGoroutines[res.Goroutines], res)
-		}
-		for _, g := range counts {
-			if g <= r.Machine.Procs {
-				costRow(p, w.text+", "+count(g, "goroutine"), byGoroutines[g])
+			if res.Goroutines == r.Machine.Procs {
+				results = append(results, res)
 			}
 		}
+		costRow(p, w.text, results)
 	}
-	memoryRow(p, r)
 	return p.markdown() + "\n" + escape(strings.Join(r.Caveats(), " ")) + "\n"
 }
 
@@ -64,25 +56,4 @@ func costRow(p *pivot, name string, results []*bench.Result) {
 	}
 	p.set(name, ours, rate(mine))
 	p.set(name, beside, strings.Join(others, ", "))
-}
-
-// memoryRow adds what a labelled counter takes.
-func memoryRow(p *pivot, r *bench.Report) {
-	weights := make(map[string]string)
-	var others []string
-	for _, res := range own(r, "lookup") {
-		if _, ok := weights[res.Impl]; ok || res.BytesPerCounter == 0 {
-			continue
-		}
-		weights[res.Impl] = strconv.FormatFloat(res.BytesPerCounter, 'f', 0, 64)
-		if res.Impl != ours {
-			others = append(others, res.Impl+" "+weights[res.Impl])
-		}
-	}
-	if weights[ours] == "" {
-		return
-	}
-	const row = "bytes of a labelled counter, one of 1,000"
-	p.set(row, ours, weights[ours])
-	p.set(row, beside, strings.Join(others, ", "))
 }
