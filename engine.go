@@ -34,6 +34,11 @@ type Options struct {
 	// Sinks get every snapshot beside Dir, each at its own pace.
 	Sinks []snapshot.Sink
 
+	// Timeout is for how long one write to Dir or to a sink may take, 10 s by
+	// default. A sink that cannot do it in that time tries again; see its
+	// documentation for how many series that is.
+	Timeout time.Duration
+
 	// Limits bound the number of series.
 	Limits Limits
 
@@ -50,7 +55,8 @@ type Options struct {
 }
 
 // Limits bound the memory of an engine whose label values come from strangers.
-// A series takes about 110 bytes with two short label values.
+// A series takes about 110 bytes with two short label values, and what longer ones
+// take beyond that, 64 KiB at most.
 type Limits struct {
 	// FamilySeries is how many series a family may have, 10,000 by default.
 	// Beyond that, look-ups of new series return the family's overflow
@@ -129,6 +135,7 @@ func New(o Options) (*Engine, error) {
 		n     int64
 	}{
 		{"Every", int64(o.Every)},
+		{"Timeout", int64(o.Timeout)},
 		{"Limits.FamilySeries", o.Limits.FamilySeries},
 		{"Limits.Series", o.Limits.Series},
 		{"Limits.IdleAfter", int64(o.Limits.IdleAfter)},

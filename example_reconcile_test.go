@@ -37,3 +37,9 @@ func ExampleEngine_Reconcile() {
 	// orders_total{shop="berlin"} counted 40 truth 42
 	// 42
 }
+
+func ExampleDrift() {
+	d := hotcount.Drift{Counted: 40, Truth: 42}
+	fmt.Println(d.Adjustment()) // what Engine.Adjust adds
+	// Output: 2
+}

@@ -40,6 +40,7 @@ func (e *Engine) startExport(o Options) error {
 		Source:   e,
 		Sinks:    sinks,
 		Every:    o.Every,
+		Timeout:  o.Timeout,
 		Prior:    prior,
 		HandedOn: e.handedOn,
 		Logger:   o.Logger,

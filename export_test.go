@@ -123,3 +123,26 @@ func TestFailedCloseReleasesDir(t *testing.T) {
 		require.ErrorAs(t, e.Close(t.Context()), &unflushed)
 	}
 }
+
+// A sink's Write is given Options.Timeout.
+func TestTimeoutReachesTheSinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left := make(chan time.Duration, 1)
+		e, err := New(Options{Timeout: 3 * time.Minute, Sinks: []snapshot.Sink{deadlineSink(left)}})
+		require.NoError(t, err)
+		assert.Equal(t, 3*time.Minute, <-left)
+		require.NoError(t, e.Close(context.Background()))
+	})
+}
+
+// A deadlineSink tells how long its first Write may take.
+type deadlineSink chan time.Duration
+
+func (d deadlineSink) Write(ctx context.Context, _ *snapshot.Snapshot) error {
+	deadline, _ := ctx.Deadline()
+	select {
+	case d <- time.Until(deadline):
+	default:
+	}
+	return nil
+}

@@ -119,9 +119,9 @@ func (f *family) create(hash uint64, values []string, order []uint8) *series {
 	return s
 }
 
-// maxLabelBytes bounds the label values of one series together: 64 KiB is above
-// what common servers accept as a request's head, and small enough that a
-// million hostile series stay within what a snapshot and the stores can hold.
+// maxLabelBytes bounds the label values of one series together: few servers accept
+// more than 64 KiB as a request's head, and a row of that size still fits into a
+// message of the stores.
 const maxLabelBytes = 64 << 10
 
 // fits reports whether the values that order picks may become a series.

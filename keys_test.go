@@ -131,6 +131,7 @@ func TestDocumentedPanics(t *testing.T) {
 func TestNewRefusesNonsense(t *testing.T) {
 	for field, o := range map[string]Options{
 		"Every":               {Every: -1},
+		"Timeout":             {Timeout: -1},
 		"Limits.FamilySeries": {Limits: Limits{FamilySeries: -1}},
 		"Limits.Series":       {Limits: Limits{Series: -1}},
 		"Limits.IdleAfter":    {Limits: Limits{IdleAfter: -1}},

@@ -68,7 +68,8 @@ func (e *Engine) Reconcile(ctx context.Context, truth func(context.Context, snap
 // The error wraps ErrAdjust, and nothing has changed, if the engine has no such
 // counter and cannot make one: the metric has other labels or another kind by
 // now, the key is that of an overflow series or of one of the engine's own, or
-// its family is full, so that the overflow series may hold its count already.
+// its family is full or its labels are too long for a series of its own, so that
+// the overflow series may hold its count already.
 func (e *Engine) Adjust(d Drift) error {
 	s, err := e.adjustable(d.Key)
 	if err != nil {
@@ -100,7 +101,7 @@ func (e *Engine) adjustable(k snapshot.Key) (*series, error) {
 	order, _ := f.orderPairs(nil, pairs) // they are its labels
 	s := f.get(pairs, order)
 	if s.fam != f {
-		return nil, errors.New("its family is full")
+		return nil, errors.New("its family is full, or its labels are too long")
 	}
 	return s, nil
 }

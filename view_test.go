@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -204,4 +205,26 @@ func BenchmarkView(b *testing.B) {
 		e.View(&v)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/series, "ns/series")
+}
+
+// A view that is filled again holds on to nothing of before, beyond its length
+// neither.
+func TestViewLetsGo(t *testing.T) {
+	e, l := newEngine(t, Options{}), newLedger(t)
+	var v View
+	for i := range 100 {
+		e.Counter("gone_total", "i", fmt.Sprint(i)).Inc()
+	}
+	e.View(&v)
+	for i := range 100 {
+		e.Counter("gone_total", "i", fmt.Sprint(i)).Delete()
+	}
+	for range 2 { // they retire, and are evicted
+		l.export(e)
+	}
+	e.View(&v)
+	runtime.GC()
+	l.export(e) // waits for finalizers
+	assert.Zero(t, e.parked.len())
+	runtime.KeepAlive(&v)
 }

@@ -44,7 +44,7 @@ func Example() {
 		Name: "packed",
 		New:  func(l bench.Layout) (bench.Counters, error) { return make(packed, l.Keys), nil },
 	})
-	cases := slices.DeleteFunc(bench.Plan(workloads, 2, false), func(c bench.Case) bool {
+	cases := slices.DeleteFunc(bench.Plan(workloads, 2, bench.Usual), func(c bench.Case) bool {
 		return c.Impl.Name != "packed" && c.Impl.Name != "atomic" || c.Workload != "add" || c.Goroutines != 1
 	})
 	report, err := bench.Run(context.Background(), cases, bench.Options{Samples: 6, Round: time.Millisecond})
@@ -61,7 +61,7 @@ func Example() {
 }
 
 func ExamplePlan() {
-	for _, c := range bench.Plan(bench.Workloads(), 2, false) {
+	for _, c := range bench.Plan(bench.Workloads(), 2, bench.Usual) {
 		if c.Workload == "group" && c.Goroutines == 2 {
 			fmt.Println(c.Name())
 		}

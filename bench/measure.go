@@ -41,7 +41,8 @@ func (t timing) disturbed() bool { return float64(t.cpu) < undisturbed*float64(t
 func (t timing) opsPerSecond() float64 { return float64(t.ops) / t.wall.Seconds() }
 
 // run makes n steps on each goroutine, and times from when all are ready until
-// the last one has ended. work is what each does.
+// the last one has ended. work is what each does. The processor time is known
+// only after settled.
 func (b *bout) run(n int, work func(g int, c OwnCounters)) timing {
 	var (
 		t       = timing{ops: n * b.goroutines}
@@ -49,14 +50,13 @@ func (b *bout) run(n int, work func(g int, c OwnCounters)) timing {
 		running atomic.Int64
 		done    sync.WaitGroup
 		began   time.Time
-		cpu     time.Duration
 	)
 	running.Store(int64(b.goroutines))
 	for g := range b.goroutines {
 		done.Go(func() {
 			c := b.own()
 			processorTime() // accounts for this thread up to now; see settle
-			gate.pass(func() { began, cpu = time.Now(), processorTime() })
+			gate.pass(func() { began, t.cpu = time.Now(), -processorTime() })
 			work(g, c)
 			c.Close()
 			if running.Add(-1) == 0 {
@@ -65,9 +65,14 @@ func (b *bout) run(n int, work func(g int, c OwnCounters)) timing {
 		})
 	}
 	done.Wait()
+	return t
+}
+
+// settled completes what is known of a bout that has just ended.
+func (b *bout) settled(t timing) timing {
 	time.Sleep(settle)
 	if used := processorTime(); used > 0 {
-		t.cpu = used - cpu
+		t.cpu += used
 		t.possible = t.wall * time.Duration(min(b.goroutines+b.workers, runtime.GOMAXPROCS(0)))
 	}
 	return t
@@ -171,13 +176,13 @@ const (
 
 	// fillTries is how often a time must repeat before it is taken for that of
 	// the work, and not of somebody else's on a busy machine.
-	fillTries = 3
+	fillTries = 2
 )
 
-// fill returns how many steps of each goroutine fill a round: it doubles them
+// fill returns how many steps of each goroutine fill a round: it makes them more
 // until they take a good part of one.
 func (b *bench) fill(round time.Duration) int {
-	for n := leastSteps; ; n *= 2 {
+	for n := leastSteps; ; n *= 4 {
 		wall := b.round(n).wall
 		for tries := 1; wall >= round/4 && tries < fillTries; tries++ {
 			wall = min(wall, b.round(n).wall)

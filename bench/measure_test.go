@@ -15,8 +15,11 @@ import (
 func TestWorkloadsConserve(t *testing.T) {
 	for _, w := range Workloads() {
 		// The layouts of a striped counter times all else would be too many.
-		striped := slices.ContainsFunc(w.Impls, func(i Impl) bool { return i.Striped })
-		cases := Plan([]Workload{w}, 3, !striped)
+		extent := Full
+		if slices.ContainsFunc(w.Impls, func(i Impl) bool { return i.Striped }) {
+			extent = Usual
+		}
+		cases := Plan([]Workload{w}, 3, extent)
 		require.NotEmpty(t, cases)
 		for _, c := range cases {
 			assert.NoError(t, Check(c, 1+scriptLen*3/c.Goroutines))
@@ -153,7 +156,7 @@ func TestLatencySamples(t *testing.T) {
 // The memory of a counter is that of its type.
 func TestWeigh(t *testing.T) {
 	for _, w := range Workloads() {
-		for _, c := range Plan([]Workload{w}, 2, false) {
+		for _, c := range Plan([]Workload{w}, 2, Usual) {
 			bytes, err := weigh(&c)
 			require.NoError(t, err)
 			switch {

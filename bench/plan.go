@@ -66,11 +66,26 @@ const manyGoroutines = 4096
 // picks are the rules to compare, the one for the heat map of stripes first.
 var picks = []stripe.Pick{stripe.PerP, stripe.PerGoroutine, stripe.Random, stripe.Auto}
 
+// An Extent says how many cases a plan has.
+type Extent uint8
+
+const (
+	// Quick has the usual case of each workload alone, and for the first
+	// workload that with one goroutine and with fixed numbers of stripes.
+	Quick Extent = iota
+
+	// Usual departs from the usual case along one line at a time, but for
+	// stripes by goroutines.
+	Usual
+
+	// Full has every combination.
+	Full
+)
+
 // Plan returns the cases for the workloads at so many Ps, in a fixed order. The
 // usual case of a workload has a goroutine for each P, no reads, the counter
-// that chooses its own layout, and the workload's first choice of keys.
-//
-// A full plan has every combination of
+// that chooses its own layout, and the workload's first choice of keys. A full
+// plan has every combination of
 //
 //	stripes     the counter's own choice, 1, 2, 4, … up to at least 4 a P
 //	picks       every one, for a fixed number of stripes
@@ -78,14 +93,13 @@ var picks = []stripe.Pick{stripe.PerP, stripe.PerGoroutine, stripe.Random, strip
 //	reads       0, 1 and 10 %
 //	keys        one counter, Zipf and uniform over a thousand
 //
-// and one that is not full departs from the usual case along one of them at a
-// time, but for stripes by goroutines.
-func Plan(workloads []Workload, procs int, full bool) []Case {
+// and the others are part of it.
+func Plan(workloads []Workload, procs int, e Extent) []Case {
 	var cases []Case
 	seen := make(map[string]bool)
-	for _, w := range workloads {
+	for i, w := range workloads {
 		for _, impl := range w.Impls {
-			for _, c := range w.cases(impl, procs, full) {
+			for _, c := range w.cases(impl, procs, e, i == 0) {
 				if name := c.Name(); !seen[name] {
 					seen[name] = true
 					cases = append(cases, c)
@@ -104,7 +118,7 @@ type axes struct {
 	keys       []Keys
 }
 
-func (w *Workload) cases(impl Impl, procs int, full bool) []Case {
+func (w *Workload) cases(impl Impl, procs int, e Extent, first bool) []Case {
 	whole := axes{
 		layouts:    []Layout{{}},
 		goroutines: goroutineCounts(procs),
@@ -117,7 +131,7 @@ func (w *Workload) cases(impl Impl, procs int, full bool) []Case {
 	if w.Reads && !impl.Unreadable {
 		whole.reads = []int{0, 1, 10}
 	}
-	if full {
+	if e == Full {
 		return w.product(impl, whole)
 	}
 	usual := axes{[]Layout{{}}, []int{procs}, []int{0}, w.Keys[:1]}
@@ -127,14 +141,21 @@ func (w *Workload) cases(impl Impl, procs int, full bool) []Case {
 		along(&a)
 		cases = append(cases, w.product(impl, a)...)
 	}
+	rare := func(l Layout) bool { return l.Pick != picks[0] && l.Stripes != roundUp(procs) }
+	if e == Quick {
+		depart(func(*axes) {})
+		if first {
+			depart(func(a *axes) { a.goroutines = []int{1} })
+			depart(func(a *axes) { a.layouts = slices.DeleteFunc(whole.layouts, rare) })
+		}
+		return cases
+	}
 	depart(func(a *axes) { a.goroutines = whole.goroutines })
 	depart(func(a *axes) { a.reads = whole.reads })
 	depart(func(a *axes) { a.keys = whole.keys })
 	depart(func(a *axes) {
 		a.goroutines = whole.goroutines
-		a.layouts = slices.DeleteFunc(slices.Clone(whole.layouts), func(l Layout) bool {
-			return l.Pick != picks[0] && l.Stripes != roundUp(procs)
-		})
+		a.layouts = slices.DeleteFunc(whole.layouts, rare)
 	})
 	return cases
 }

@@ -35,7 +35,7 @@ func TestPlanFull(t *testing.T) {
 			}
 		}
 	}
-	got := names(Plan(Workloads(), procs, true))
+	got := names(Plan(Workloads(), procs, Full))
 	assert.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(slices.Values(got)))
 	assert.Contains(t, got, "add/impl=hotcount/stripes=16/pick=PerP/goroutines=12/reads=10/keys=zipf")
 }
@@ -48,33 +48,39 @@ func names(cases []Case) []string {
 	return all
 }
 
-// A short plan is part of the full one, has every implementation, and the whole
-// map of stripes by goroutines.
-func TestPlanShort(t *testing.T) {
+// Each plan is part of the next and has every implementation; the usual one has the
+// whole map of stripes by goroutines.
+func TestPlansContainEachOther(t *testing.T) {
 	for procs := 1; procs <= 8; procs++ {
-		full, short := names(Plan(Workloads(), procs, true)), names(Plan(Workloads(), procs, false))
-		assert.Subset(t, full, short)
-		assert.Less(t, len(short), len(full))
+		plan := func(e Extent) []Case { return Plan(Workloads(), procs, e) }
+		assert.Subset(t, names(plan(Full)), names(plan(Usual)))
+		assert.Subset(t, names(plan(Usual)), names(plan(Quick)))
+		assert.Less(t, len(plan(Usual)), len(plan(Full)))
+		assert.Less(t, len(plan(Quick)), len(plan(Usual)))
+		for _, e := range []Extent{Quick, Usual} {
+			impls := make(map[string]bool)
+			for _, c := range plan(e) {
+				impls[c.Workload+c.Impl.Name] = true
+			}
+			for _, w := range Workloads() {
+				for _, impl := range w.Impls {
+					assert.True(t, impls[w.Name+impl.Name])
+				}
+			}
+		}
 		cells := make(map[[2]int]bool)
-		impls := make(map[string]bool)
-		for _, c := range Plan(Workloads(), procs, false) {
-			impls[c.Workload+c.Impl.Name] = true
+		for _, c := range plan(Usual) {
 			if c.Pick == stripe.PerP && c.Stripes > 0 {
 				cells[[2]int{c.Stripes, c.Goroutines}] = true
 			}
 		}
 		assert.Len(t, cells, len(layouts(procs))/len(picks)*len(goroutineCounts(procs)))
-		for _, w := range Workloads() {
-			for _, impl := range w.Impls {
-				assert.True(t, impls[w.Name+impl.Name])
-			}
-		}
 	}
 }
 
 // Names are what a report may hold.
 func TestPlanNames(t *testing.T) {
-	for _, c := range Plan(Workloads(), 192, true) {
+	for _, c := range Plan(Workloads(), 192, Full) {
 		r := c.result()
 		r.OpsPerSecond = []float64{1}
 		assert.NoError(t, r.validate())
@@ -83,7 +89,7 @@ func TestPlanNames(t *testing.T) {
 
 // Groups divide the cases, by equal conditions.
 func TestGroups(t *testing.T) {
-	cases := Plan(Workloads(), 2, false)
+	cases := Plan(Workloads(), 2, Usual)
 	var all []int
 	seen := make(map[conditions]bool)
 	for _, g := range groups(cases) {

@@ -152,6 +152,9 @@ func (r *Report) Caveats() []string {
 	case n.Disturbed > 0:
 		out = append(out, fmt.Sprintf("The machine did other work, too: %.0f %% of all rounds were disturbed, and count only where there were too few others.", 100*n.Disturbed))
 	}
+	if n.Busy > 0 && n.Busy < 0.75 {
+		out = append(out, fmt.Sprintf("The process got %.0f %% of the processor time that its goroutines could have used: they took turns more than they worked at once, so contention shows less than it is.", 100*n.Busy))
+	}
 	if n.Steal > 0 {
 		out = append(out, fmt.Sprintf("The hypervisor gave %.1f %% of the machine's time to others.", 100*n.Steal))
 	}

@@ -172,6 +172,9 @@ func TestCaveats(t *testing.T) {
 		"The machine did other work, too: 25 % of all rounds were disturbed, and count only where there were too few others.",
 		"Some results have fewer than 3 samples.",
 	}, sampleReport().Caveats())
+	r := sampleReport()
+	r.Noise.Busy = 0.5
+	assert.Contains(t, r.Caveats(), "The process got 50 % of the processor time that its goroutines could have used: they took turns more than they worked at once, so contention shows less than it is.")
 }
 
 // Quartiles against the definition: the value at a part q of the way through

@@ -18,8 +18,8 @@ import (
 // If ctx ends, or there is an error, Run stops before the next measurement, and
 // returns what there is together with the error: one that wraps ErrCount if an
 // implementation lost a count, and ctx's cause if that was it. The report is nil
-// only if nothing was measured; if it was the Budget that ended before the first
-// round did, the error wraps ErrBudget. Command and Commit are left to the caller.
+// only if nothing was measured. On a machine that is too busy for the Budget, cases
+// and samples are missing. Command and Commit are left to the caller.
 //
 // Nothing else should run in the process meanwhile.
 func Run(ctx context.Context, cases []Case, o Options) (*Report, error) {
@@ -40,17 +40,11 @@ func Run(ctx context.Context, cases []Case, o Options) (*Report, error) {
 	err = r.passes(ctx)
 	report.Noise = r.noise(before, readSystem())
 	report.Results = r.results()
-	if len(report.Results) > 0 {
-		return report, err
+	if len(report.Results) == 0 {
+		return nil, err
 	}
-	if err == nil {
-		err = fmt.Errorf("%w: the machine is too busy for a budget of %v", ErrBudget, o.Budget)
-	}
-	return nil, err
+	return report, err
 }
-
-// ErrBudget says that there was no time to measure anything.
-var ErrBudget = errors.New("hotcount/bench: no result within the budget")
 
 // A runner is a run.
 type runner struct {
@@ -112,12 +106,13 @@ func newRunner(cases []Case, a agenda, o Options) *runner {
 // errNoTime ends the passes when the budget does.
 var errNoTime = errors.New("no time left")
 
-// passes makes all passes, and spare rounds while a case wants quiet samples.
+// passes measures all cases once in each pass, and then those again that want
+// quiet samples.
 func (r *runner) passes(ctx context.Context) error {
-	for pass := range r.agenda.passes() + r.agenda.spare {
+	for pass := range r.agenda.rounds + r.agenda.spare {
 		for _, group := range r.shuffled() {
 			for _, i := range group {
-				if pass >= r.agenda.passes() && len(r.of[i].quiet) >= r.agenda.rounds {
+				if pass >= r.agenda.rounds && len(r.of[i].quiet) >= r.agenda.rounds {
 					continue
 				}
 				if err := r.step(ctx, i, pass); err == errNoTime {
@@ -154,7 +149,7 @@ func (r *runner) progress(i int, elapsed time.Duration) {
 	if r.o.Progress == nil {
 		return
 	}
-	p := Progress{Case: r.cases[i].Name(), Done: r.done, Total: len(r.cases) * r.agenda.passes()}
+	p := Progress{Case: r.cases[i].Name(), Done: r.done, Total: len(r.cases) * r.agenda.rounds}
 	if r.done == 0 {
 		p.Left = r.agenda.takes(r.cases)
 	} else {
@@ -182,7 +177,7 @@ func shuffle[T any](s []T) { rand.Shuffle(len(s), func(i, j int) { s[i], s[j] = 
 // measureCase makes one measurement.
 func (r *runner) measureCase(i, pass int) error {
 	c, m := &r.cases[i], &r.of[i]
-	if pass == warmUp {
+	if pass == 0 {
 		if err := r.weigh(c, m); err != nil {
 			return err
 		}
@@ -191,17 +186,21 @@ func (r *runner) measureCase(i, pass int) error {
 	if err != nil {
 		return err
 	}
-	if pass == warmUp {
+	if pass == 0 {
 		m.steps = b.fill(r.agenda.round)
 		m.latency = b.latency(m.steps)
 	} else {
 		b.round(warmSteps(m.steps))
-		r.keep(m, b.round(m.steps))
-		if s, ok := b.c.(Sharer); ok {
-			m.shares = s.Shares()
-		}
 	}
-	return b.close()
+	t := b.settled(b.round(m.steps))
+	if s, ok := b.c.(Sharer); ok {
+		m.shares = s.Shares()
+	}
+	if err := b.close(); err != nil {
+		return err
+	}
+	r.keep(m, t)
+	return nil
 }
 
 func (r *runner) weigh(c *Case, m *measured) error {

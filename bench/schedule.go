@@ -48,16 +48,10 @@ type Progress struct {
 	Left  time.Duration
 }
 
-// A pass measures every case once. The first one finds out how many steps fill a
-// round, and times single operations.
-const (
-	warmUp = iota
-	firstRound
-)
-
-// warmUpRounds is how many rounds the first pass takes as long as: two to double
-// the number of steps and repeat the last of them, one to time operations, and
-// one to be generous.
+// warmUpRounds is how many rounds more the first pass takes as long as, in which
+// each case finds out how many steps fill a round, and times single operations:
+// three to find the number of steps, the last of which may take a whole round,
+// and one to time operations.
 const warmUpRounds = 4
 
 // An agenda is what there is time for.
@@ -107,9 +101,6 @@ func (a agenda) with(round time.Duration) agenda {
 	return a
 }
 
-// passes returns how often each case is measured, without spare rounds.
-func (a agenda) passes() int { return firstRound + a.rounds }
-
 // works returns how many rounds' time each case works in all passes.
 func (a agenda) works() int { return warmUpRounds + a.rounds }
 
@@ -117,7 +108,7 @@ func (a agenda) works() int { return warmUpRounds + a.rounds }
 func (a agenda) takes(cases []Case) time.Duration {
 	work := a.round * time.Duration(len(cases)*a.works())
 	for i := range cases {
-		work += overhead(&cases[i]) * time.Duration(a.passes())
+		work += overhead(&cases[i]) * time.Duration(a.rounds)
 	}
 	return work
 }

@@ -4,7 +4,6 @@ package bench
 // other module. Those of package peers have more.
 func Workloads() []Workload {
 	each := func(keys int) int { return keys }
-	all := func(int) int { return 1 }
 	return []Workload{
 		{
 			Name:    "add",
@@ -38,7 +37,6 @@ func Workloads() []Workload {
 			Summary: "add an element to a distinct count",
 			Impls:   uniquesImpls(),
 			Keys:    []Keys{Uniform, One, Zipf},
-			Weighs:  all,
 		},
 		{
 			Name:    "window",

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/hotcount/hotcount v0.0.0
+	github.com/hotcount/hotcount/bench/plot v0.0.0-00010101000000-000000000000
 	github.com/hotcount/hotcount/snapshot/natssink v0.0.0-00010101000000-000000000000
 	github.com/hotcount/hotcount/snapshot/pgsink v0.0.0-00010101000000-000000000000
 	github.com/hotcount/hotcount/snapshot/redissink v0.0.0-00010101000000-000000000000
@@ -16,8 +17,13 @@ require (
 )
 
 require (
+	codeberg.org/go-fonts/liberation v0.5.0 // indirect
+	codeberg.org/go-latex/latex v0.2.0 // indirect
+	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
+	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/RussellLuo/slidingwindow v0.0.0-20200528002341-535bb99d338b // indirect
 	github.com/VictoriaMetrics/metrics v1.45.0 // indirect
+	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/axiomhq/hyperloglog v0.3.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
@@ -27,6 +33,7 @@ require (
 	github.com/go-kratos/aegis v0.2.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/kamstrup/intmap v0.5.2 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -45,6 +52,8 @@ require (
 	go.opentelemetry.io/otel/sdk v1.47.0 // indirect
 	go.opentelemetry.io/otel/sdk/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
+	golang.org/x/image v0.30.0 // indirect
+	gonum.org/v1/plot v0.17.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
@@ -73,3 +82,5 @@ replace github.com/hotcount/hotcount/snapshot/pgsink => ../snapshot/pgsink
 replace github.com/hotcount/hotcount/snapshot/natssink => ../snapshot/natssink
 
 replace github.com/hotcount/hotcount/bench/peers => ../bench/peers
+
+replace github.com/hotcount/hotcount/bench/plot => ../bench/plot

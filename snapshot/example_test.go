@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -186,4 +187,97 @@ func ExampleBucketMirror() {
 	// snapshot 1 12:00:00 5
 	// snapshot 1 12:01:00 1
 	// snapshot 2 12:01:00 2
+}
+
+func ExampleSource() {
+	var src snapshot.Source = &counted{writer: snapshot.NewWriterID()}
+	var s snapshot.Snapshot
+	src.Snapshot(&s)
+	fmt.Println(s.Seq, len(s.Counters))
+	src.Acknowledge(s.Seq) // every sink has it
+	// Output: 1 1
+}
+
+// A Sink is anything that takes whole states. Rows are absolute, so it may be given
+// the same one twice.
+func ExampleSink() {
+	var sink snapshot.Sink = printer{}
+	err := sink.Write(context.Background(), &snapshot.Snapshot{
+		Writer:   snapshot.NewWriterID(),
+		Seq:      1,
+		Counters: []snapshot.Counter{{Key: requests.Key("GET", "200"), Value: 7}},
+	})
+	fmt.Println(err)
+	// Output:
+	// http_requests_total{method="GET",code="200"} 7
+	// <nil>
+}
+
+// How the sinks get on, for a health page.
+func ExampleExporterStats() {
+	e, err := snapshot.NewExporter(snapshot.ExporterOptions{
+		Source: &counted{writer: snapshot.NewWriterID()},
+		Sinks:  []snapshot.Sink{unreachable{}},
+		Every:  time.Hour,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	e.Close(ctx) // its error says the same as the stats
+	st := e.Stats()
+	for _, s := range st.Sinks {
+		fmt.Println(s.Name, "is behind:", s.Acked < st.Seq, s.Err)
+	}
+	// Output: fleet is behind: true connection refused
+}
+
+// Beside counters a snapshot has sketches, gauges, windows, and whose rows it sums.
+func ExampleSnapshot_rows() {
+	visitors, err := hll.New(hll.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	visitors.AddString("10.0.0.1")
+	sketch, err := visitors.MarshalBinary()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC).UnixNano()
+	key := requests.Key("GET", "200")
+
+	s := snapshot.Snapshot{ // by the zero writer, so a sum
+		Seq:     1,
+		Folded:  []snapshot.Fold{{Writer: snapshot.NewWriterID(), Seq: 3}},
+		Gauges:  []snapshot.Gauge{{Key: key, Value: 0.5}},
+		Windows: []snapshot.Window{{Key: key, Rows: []window.Row{{Resolution: time.Minute, Start: noon, Width: time.Minute, Count: 5}}}},
+		UniquesWindows: []snapshot.UniquesWindow{{
+			Key:  key,
+			Rows: []window.UniquesRow{{Start: noon, Width: time.Minute, Scheme: visitors.Scheme(), Sketch: sketch}},
+		}},
+	}
+	s.AppendUniques(key, noon, visitors)
+	var file bytes.Buffer
+	if _, err := s.WriteTo(&file); err != nil {
+		fmt.Println(err)
+	}
+
+	var back snapshot.Snapshot
+	if _, err := back.ReadFrom(&file); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println("sums up to", back.Folded[0].Seq)
+	fmt.Println("gauge", back.Gauges[0].Value)
+	fmt.Println("window", back.Windows[0].Rows[0].Count)
+	fmt.Println("sketches", len(back.Uniques), len(back.UniquesWindows))
+	// Output:
+	// sums up to 3
+	// gauge 0.5
+	// window 5
+	// sketches 1 1
 }

@@ -91,6 +91,21 @@ func ExampleTotal() {
 	// Output: 0 true
 }
 
+// hitsAndMisses is a Valuer: what a Total caches may be a sum of counters.
+type hitsAndMisses struct{ hits, misses stripe.Counter }
+
+func (h *hitsAndMisses) Value() int64 { return h.hits.Value() + h.misses.Value() }
+
+func ExampleValuer() {
+	var cache hitsAndMisses
+	cache.hits.Add(5)
+	cache.misses.Add(2)
+	lookups := stripe.NewTotal(&cache, time.Second)
+	sum, _ := lookups.Value()
+	fmt.Println(sum)
+	// Output: 7
+}
+
 func ExampleRecommend() {
 	const peak, ceiling = 900e6, 120e6 // adds per second; see Ceiling for the latter
 	n, err := stripe.Recommend(peak, ceiling)

@@ -277,6 +277,9 @@ func TestOptions(t *testing.T) {
 		{Coarser: []Rung{{time.Second, 60}}},
 		{Coarser: []Rung{{time.Minute, 0}}},
 		{Coarser: []Rung{{time.Hour, 2}, {time.Minute, 2}}},
+		{Coarser: []Rung{{time.Minute, 1}}}, // as far as the first
+		{Coarser: []Rung{{time.Minute, 60}, {time.Hour, 1}}},
+		{Buckets: 600, Coarser: []Rung{{time.Minute, 5}}},
 	} {
 		_, err := New(new(oracle), o)
 		assert.ErrorIs(t, err, ErrOptions, "%+v", o)

@@ -15,7 +15,7 @@ func TestPeersConserve(t *testing.T) {
 	}
 	for _, w := range All() {
 		w.Impls = w.Impls[ours[w.Name]:]
-		for _, c := range bench.Plan([]bench.Workload{w}, 3, true) {
+		for _, c := range bench.Plan([]bench.Workload{w}, 3, bench.Full) {
 			if err := bench.Check(c, 1+6000/c.Goroutines); err != nil {
 				t.Error(err)
 			}

@@ -16,7 +16,7 @@ type frame struct {
 	Taken   int64   `json:"taken"` // Unix milliseconds
 	Series  int     `json:"series"`
 	Matches int     `json:"matches"` // of them, by what was searched for
-	Rate    float64 `json:"rate"`    // adds per second, all series together
+	Rate    float64 `json:"rate"`    // events per second, all series together
 	Rated   bool    `json:"rated"`   // there are rates
 
 	Rows    []row               `json:"rows"`

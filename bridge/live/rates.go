@@ -2,6 +2,7 @@ package live
 
 import (
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/hotcount/hotcount"
@@ -19,7 +20,8 @@ type rates struct {
 	older, newer time.Time // anchors
 	seen         map[*hotcount.Counter]reading
 
-	// Of each counter in the last view, in its order, and of all together.
+	// Of each counter in the last view, in its order, and of all together that
+	// count events.
 	perSecond []float64
 	all       float64
 }
@@ -64,7 +66,9 @@ func (r *rates) update(v *hotcount.View) {
 		now.round = r.round
 		r.seen[c.Counter] = now
 		r.perSecond = append(r.perSecond, rate)
-		r.all += rate
+		if !isAmount(c.Key().Name()) {
+			r.all += rate
+		}
 	}
 	if turn {
 		r.older, r.newer = r.newer, v.Taken
@@ -72,4 +76,16 @@ func (r *rates) update(v *hotcount.View) {
 	if len(r.seen) > len(v.Counters) {
 		maps.DeleteFunc(r.seen, func(_ *hotcount.Counter, last reading) bool { return last.round != r.round })
 	}
+}
+
+// isAmount reports whether a counter adds up amounts of a unit, by its name as
+// Prometheus wants it. Its rate is no number of events, and dwarfs those that are.
+func isAmount(name string) bool {
+	name = strings.TrimSuffix(name, "_total")
+	for _, unit := range []string{"_bytes", "_seconds", "_nanoseconds"} {
+		if strings.HasSuffix(name, unit) {
+			return true
+		}
+	}
+	return false
 }

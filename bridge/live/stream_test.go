@@ -175,6 +175,28 @@ func TestRatesOfReturningSeries(t *testing.T) {
 	})
 }
 
+// Bytes and nanoseconds are no events.
+func TestAmountsAreNoEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := hotcount.New(hotcount.Options{})
+		require.NoError(t, err)
+		jobs, bytes := e.Counter("jobs_total"), e.Counter("read_bytes_total")
+		busy := e.Counter("busy_nanoseconds_total", "worker", "1")
+		v := open(newPage(t, e, live.Options{}), "")
+		for range 10 {
+			jobs.Add(10)
+			bytes.Add(1e6)
+			busy.Add(1e9)
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		updates := v.updates(t)
+		assert.InDelta(t, 10, updates[len(updates)-1].Rate, 10)
+		v.leave()
+		require.NoError(t, e.Close(context.Background()))
+	})
+}
+
 // All who look are served from one view a tick; nobody's looking takes none.
 // synctest fails if a goroutine is left at the end.
 func TestOneUpdateATickForAll(t *testing.T) {

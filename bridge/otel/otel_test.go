@@ -3,6 +3,7 @@ package otel_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/otel"
+	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -205,4 +207,43 @@ func TestCollectionsShareNoMemory(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What left the engine is not kept alive for the next collection.
+func TestCollectionsLetGo(t *testing.T) {
+	e := newEngine(t, hotcount.Options{})
+	r := readerOf(t, e, otel.Options{})
+	assert.Zero(t, parkedAfter(t, e, func() { collect(t, r) }))
+	runtime.KeepAlive(r)
+
+	e = newEngine(t, hotcount.Options{})
+	p, byMeter := newMeter(t)
+	e.Counter("gone_total") // so that there is an instrument for it
+	_, err := otel.Register(p.Meter("shop"), e, otel.Options{})
+	require.NoError(t, err)
+	assert.Zero(t, parkedAfter(t, e, func() { collect(t, byMeter) }))
+	runtime.KeepAlive(byMeter)
+}
+
+// parkedAfter retires a counter that a collection has seen and returns how many
+// series are still alive once nobody else holds it.
+func parkedAfter(t *testing.T, e *hotcount.Engine, look func()) float64 {
+	t.Helper()
+	e.Counter("gone_total").Inc()
+	look()
+	e.Counter("gone_total").Delete()
+	var s snapshot.Snapshot
+	for range 2 { // it retires, and is evicted
+		e.Snapshot(&s)
+		e.Acknowledge(s.Seq)
+	}
+	runtime.GC()
+	e.Snapshot(&s) // waits for finalizers
+	for _, g := range s.Gauges {
+		if g.Key.Name() == "hotcount_series_parked" {
+			return g.Value
+		}
+	}
+	t.Fatal("no hotcount_series_parked")
+	return 0
 }

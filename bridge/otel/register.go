@@ -24,11 +24,19 @@ const maxAge = 100 * time.Millisecond
 // refused; nothing is then registered. See the package comment for what a
 // Producer does better.
 func Register(m metric.Meter, e *hotcount.Engine, o Options) (metric.Registration, error) {
-	r := &registration{engine: e, meter: m, namer: newNamer(o), made: make(map[string]bool)}
+	// busy, so that the callbacks of a collection that goes on meanwhile do not
+	// make the same instruments: the SDK would add up what two callbacks observe.
+	r := &registration{engine: e, meter: m, namer: newNamer(o), made: make(map[string]bool), busy: true}
+	r.mu.Lock()
 	r.refresh()
-	if err := r.create(r.missing()); err != nil {
+	missing := r.missing()
+	r.mu.Unlock()
+	if err := r.create(missing); err != nil {
 		return nil, errors.Join(err, r.Unregister())
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy = false
 	r.taken = time.Time{} // a first collection is to take its own View
 	return r, nil
 }
@@ -48,7 +56,7 @@ type registration struct {
 
 	mu     sync.Mutex
 	closed bool
-	busy   bool            // making instruments
+	busy   bool            // making instruments, as one caller at a time does
 	made   map[string]bool // instruments, by name; false for one that the Meter refused
 	parts  []metric.Registration
 
@@ -59,7 +67,7 @@ type registration struct {
 	served map[string]bool // whose points of this View were observed
 }
 
-// refresh takes a View.
+// refresh takes a View. The caller holds mu.
 func (r *registration) refresh() {
 	r.points, r.found = make(map[string][]point), r.found[:0]
 	r.served = make(map[string]bool)
@@ -102,7 +110,7 @@ func (r *registration) current(name string) []point {
 }
 
 // makeMissing makes missing instruments in a goroutine, which waits for the
-// collection that goes on.
+// collection that goes on. The caller holds mu.
 func (r *registration) makeMissing() {
 	missing := r.missing()
 	if len(missing) == 0 || r.busy {

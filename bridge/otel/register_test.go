@@ -2,6 +2,7 @@ package otel_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -54,6 +55,40 @@ func TestRegisterShowsTheNewestCounts(t *testing.T) {
 		got := collect(t, r)
 		assert.EqualValues(t, i+1, got["a_total"].n)
 		assert.EqualValues(t, 2*i+2, got["b_total"].n)
+	}
+}
+
+// Collections that go on while Register makes its instruments do not make them
+// again, which would count everything twice.
+func TestRegisterBesideCollections(t *testing.T) {
+	const metrics = 50
+	e := newEngine(t, hotcount.Options{})
+	for i := range metrics {
+		e.Counter(fmt.Sprintf("jobs_%d_total", i)).Add(7)
+	}
+	p, r := newMeter(t)
+	for range 10 {
+		stop := make(chan struct{})
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					collect(t, r)
+				}
+			}
+		})
+		reg, err := otel.Register(p.Meter("shop"), e, otel.Options{})
+		close(stop)
+		reader.Wait()
+		require.NoError(t, err)
+		got := collect(t, r)
+		for i := range metrics {
+			require.EqualValues(t, 7, got[fmt.Sprintf("jobs_%d_total", i)].n)
+		}
+		require.NoError(t, reg.Unregister())
 	}
 }
 

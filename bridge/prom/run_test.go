@@ -3,6 +3,7 @@ package prom_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -85,6 +86,31 @@ func TestScrapeLeavesNoTrace(t *testing.T) {
 	seq := s.Seq
 	e.Snapshot(&s)
 	assert.Equal(t, seq+1, s.Seq)
+	assert.Zero(t, parkedAfter(t, e, func() { gather(t, r) }))
+	runtime.KeepAlive(r)
+}
+
+// parkedAfter retires a counter that a scrape has seen and returns how many
+// series are still alive once nobody else holds it.
+func parkedAfter(t *testing.T, e *hotcount.Engine, look func()) float64 {
+	t.Helper()
+	e.Counter("gone_total").Inc()
+	look()
+	e.Counter("gone_total").Delete()
+	var s snapshot.Snapshot
+	for range 2 { // it retires, and is evicted
+		e.Snapshot(&s)
+		e.Acknowledge(s.Seq)
+	}
+	runtime.GC()
+	e.Snapshot(&s) // waits for finalizers
+	for _, g := range s.Gauges {
+		if g.Key.Name() == "hotcount_series_parked" {
+			return g.Value
+		}
+	}
+	t.Fatal("no hotcount_series_parked")
+	return 0
 }
 
 // Beside writers, deletes, snapshots and other scrapes, no series falls while its

@@ -79,6 +79,7 @@
 //	after   only series whose key is greater: the next of the page before, which has one unless it is the last
 //
 // Series are in the order of the bytes of their keys within each list, and pages
-// are in that order over all lists. A query that is anything else is answered 400,
-// with an object that has an error.
+// are in that order over all lists. One whose keys would take more than 8 MiB is
+// shorter than the limit. A query that is anything else is answered 400, with an
+// object that has an error.
 package web

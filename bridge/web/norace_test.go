@@ -7,11 +7,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // Of an engine with 100,000 series, the largest page takes tens of megabytes at
@@ -25,21 +29,62 @@ func TestHandlerBoundsMemory(t *testing.T) {
 	}
 	h := Handler(e)
 	stats := func() (m runtime.MemStats) {
-		runtime.GC()
+		for range 2 { // pools of tests before let go at the second
+			runtime.GC()
+		}
 		runtime.ReadMemStats(&m)
 		return m
 	}
-	for _, c := range []struct{ limit, taken, held uint64 }{{1000, 32, 8}, {maxLimit, 64, 32}} {
+	for _, c := range []struct{ limit, taken, held int64 }{{1000, 32, 8}, {maxLimit, 64, 32}} {
 		before := stats()
 		var writing runtime.MemStats
 		w := &probe{header: make(http.Header), first: func() { writing = stats() }}
 		h.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprint("/?limit=", c.limit), nil))
-		taken, held := writing.TotalAlloc-before.TotalAlloc, writing.HeapAlloc-before.HeapAlloc
+		taken, held := int64(writing.TotalAlloc-before.TotalAlloc), int64(writing.HeapAlloc-before.HeapAlloc)
 		t.Logf("limit %d: %.1f MB allocated to take the page, %.1f MB held to write %.1f MB", c.limit,
 			float64(taken)/megabyte, float64(held)/megabyte, float64(w.written)/megabyte)
 		assert.Less(t, taken, c.taken*megabyte, "limit %d", c.limit)
 		assert.Less(t, held, c.held*megabyte, "limit %d", c.limit)
 	}
+}
+
+// Keys that strangers made long shorten pages, and no series is left out.
+func TestHandlerPagesOfLongKeys(t *testing.T) {
+	const series, long = 300, 60 << 10
+	e := newEngine(t, hotcount.Options{})
+	posts := e.CounterVec("views_total", "post")
+	for i := range series {
+		posts.With(fmt.Sprintf("%03d", i*389%series) + strings.Repeat("x", long)).Inc()
+	}
+	src, seen := newSource(e, nil), 0
+	for after, pages := "", 1; ; pages++ {
+		p, err := src.page(t.Context(), snapshot.Query{Prefix: "views", Limit: maxLimit, After: after})
+		require.NoError(t, err)
+		size := 0
+		for _, it := range p.items {
+			require.True(t, strings.HasPrefix(it.key, fmt.Sprintf(`views_total{post="%03dx`, seen)), seen)
+			seen++
+			size += len(it.key)
+		}
+		require.LessOrEqual(t, size, maxKeys)
+		require.LessOrEqual(t, cap(p.items)*long, 3*maxKeys, "no more is held on the way")
+		if after = p.next; after == "" {
+			assert.Equal(t, series*long/maxKeys+1, pages)
+			break
+		}
+	}
+	assert.Equal(t, series, seen)
+
+	p, err := src.page(t.Context(), snapshot.Query{Limit: 1})
+	require.NoError(t, err)
+	assert.Len(t, p.items, 1)
+
+	e = newEngine(t, hotcount.Options{})
+	_, err = e.Events("orders", window.EventsOptions{}, "shop", strings.Repeat("x", 2*maxKeys))
+	require.NoError(t, err)
+	p, err = newSource(e, nil).page(t.Context(), snapshot.Query{Prefix: "orders", Limit: 10})
+	require.NoError(t, err)
+	assert.Len(t, p.items, 1, "a page is never empty for that")
 }
 
 // A probe is a writer that calls first when it is first written to.

@@ -23,9 +23,14 @@ type page struct {
 	items []item
 	next  string // the last key if there are more series after it
 
+	size  int    // of the items' keys
 	bound string // once there are more than enough, no key from here on is wanted
 	text  []byte // of the key that is looked at
 }
+
+// maxKeys bounds the keys of a page, in bytes: strangers may have chosen labels of
+// 64 KiB.
+const maxKeys = 8 << 20
 
 // An item is a series of a page: something that describe knows.
 type item struct {
@@ -57,7 +62,8 @@ func newSource(e *hotcount.Engine, m []*Middleware) *source {
 }
 
 // page returns the page that q asks for. One is taken at a time, so that many
-// readers at once need no more memory than one does. The error is that of ctx.
+// readers at once need one view of the engine. Each holds its own page until that
+// is written. The error is that of ctx.
 func (s *source) page(ctx context.Context, q snapshot.Query) (*page, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -84,9 +90,9 @@ func (s *source) page(ctx context.Context, q snapshot.Query) (*page, error) {
 		}
 	}
 	p.trim()
-	if len(p.items) > q.Limit {
-		p.items = p.items[:q.Limit]
-		p.next = p.items[q.Limit-1].key
+	if n := p.room(); n < len(p.items) {
+		p.items = p.items[:n]
+		p.next = p.items[n-1].key
 	}
 	return p, nil
 }
@@ -147,20 +153,38 @@ func (p *page) wants(k snapshot.Key) (key string, ok bool) {
 
 func (p *page) add(key string, what any) {
 	p.items = append(p.items, item{key, what})
+	p.size += len(key)
 	const slack = 64 // a page of one series need not be sorted for each that comes
-	if len(p.items) >= 2*p.query.Limit+slack {
+	if len(p.items) >= 2*p.query.Limit+slack || p.size >= 2*maxKeys {
 		p.trim()
 	}
 }
 
-// trim sorts the page, leaves the first of each key, and one item more than the
-// limit.
+// trim sorts the page, leaves the first of each key, and one item more than there
+// is room for.
 func (p *page) trim() {
 	slices.SortStableFunc(p.items, func(a, b item) int { return cmp.Compare(a.key, b.key) })
 	p.items = slices.CompactFunc(p.items, func(a, b item) bool { return a.key == b.key })
-	if enough := p.query.Limit + 1; len(p.items) >= enough {
-		clear(p.items[enough:])
-		p.items = p.items[:enough]
-		p.bound = p.items[enough-1].key
+	if n := p.room(); n < len(p.items) {
+		clear(p.items[n+1:])
+		p.items = p.items[:n+1]
+		p.bound = p.items[n].key
 	}
+	p.size = 0
+	for _, it := range p.items {
+		p.size += len(it.key)
+	}
+}
+
+// room returns how many of the items, which are sorted, the page may show: one at
+// least, however long its key is.
+func (p *page) room() int {
+	size := 0
+	for i, it := range p.items {
+		size += len(it.key)
+		if i >= p.query.Limit || i > 0 && size > maxKeys {
+			return i
+		}
+	}
+	return len(p.items)
 }

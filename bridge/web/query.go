@@ -9,7 +9,8 @@ import (
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-// maxLimit bounds the memory that a page takes: about 300 bytes a series.
+// maxLimit bounds the memory that a page takes: about 300 bytes a series, and
+// maxKeys bounds what their keys take.
 const maxLimit = 100_000
 
 // errQuery is wrapped by every error about a query.

@@ -12,8 +12,8 @@ import (
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-// maxVars is how many series an expvar shows: it is one string in memory, a
-// megabyte of it.
+// maxVars is how many series an expvar shows: it is one string in memory, usually
+// a megabyte of it.
 const maxVars = 10_000
 
 // Var returns an engine as a value for expvar.Publish: a JSON object with a
@@ -21,8 +21,9 @@ const maxVars = 10_000
 // is its total, that of distinct elements their estimate; the engine's own
 // series and the gauges of the given middlewares are in it, windows are not.
 //
-// Only the first 10,000 series in the order of their keys are there. If there are
-// more, so is hotcount_vars_truncated, which is 1; Handler shows the rest.
+// Only the first 10,000 series in the order of their keys are there, and fewer if
+// their keys would take more than 8 MiB. If there are more, so is
+// hotcount_vars_truncated, which is 1; Handler shows the rest.
 //
 // This package does not import expvar, which would serve /debug/vars on
 // http.DefaultServeMux in every program that uses it.

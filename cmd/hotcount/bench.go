@@ -15,6 +15,7 @@ import (
 
 	"github.com/hotcount/hotcount/bench"
 	"github.com/hotcount/hotcount/bench/peers"
+	"github.com/hotcount/hotcount/bench/plot"
 	"github.com/hotcount/hotcount/cmd/internal/benchtext"
 )
 
@@ -39,7 +40,7 @@ type benchFile struct {
 }
 
 func (b *benchFlags) define(fs *flag.FlagSet) {
-	fs.BoolVar(&b.quick, "quick", false, "end within 20 s: 6 samples, and rounds as long as there is time for")
+	fs.BoolVar(&b.quick, "quick", false, "end within 20 s: 6 samples of each implementation in its usual case")
 	fs.BoolVar(&b.full, "full", false, "measure every combination of stripes, picks, goroutines, reads and keys")
 	fs.BoolVar(&b.list, "list", false, "print the names of the cases, and measure nothing")
 	fs.BoolVar(&b.asJSON, "json", false, "print JSON")
@@ -53,6 +54,7 @@ func (b *benchFlags) define(fs *flag.FlagSet) {
 	b.files = []benchFile{
 		{fs.String("csv", "", "write a `FILE` with a row for each case, too"), (*bench.Report).WriteCSV},
 		{fs.String("benchstat", "", "write a `FILE` for benchstat, too"), (*bench.Report).WriteBench},
+		{fs.String("html", "", "write a `FILE` with charts and tables, too, for a browser"), writeHTML},
 	}
 }
 
@@ -130,13 +132,23 @@ func (b *benchFlags) cases() ([]bench.Case, error) {
 	if err != nil {
 		return nil, usagef("-filter: %v", err)
 	}
-	cases := slices.DeleteFunc(bench.Plan(workloads, b.procs, b.full), func(c bench.Case) bool {
+	cases := slices.DeleteFunc(bench.Plan(workloads, b.procs, b.extent()), func(c bench.Case) bool {
 		return !filter.MatchString(c.Name())
 	})
 	if len(cases) == 0 {
 		return nil, usagef("no case matches; see -list")
 	}
 	return cases, nil
+}
+
+func (b *benchFlags) extent() bench.Extent {
+	switch {
+	case b.quick:
+		return bench.Quick
+	case b.full:
+		return bench.Full
+	}
+	return bench.Usual
 }
 
 // measure runs the benchmark. An error that comes with a report is of what is
@@ -196,6 +208,8 @@ func (b *benchFlags) write(w io.Writer, r *bench.Report) error {
 	}
 	return errors.Join(append(errs, benchtext.WriteTables(w, r))...)
 }
+
+func writeHTML(r *bench.Report, w io.Writer) error { return plot.WriteHTML(w, r) }
 
 func writeFile(path string, r *bench.Report, write func(*bench.Report, io.Writer) error) error {
 	f, err := os.Create(path)

@@ -50,6 +50,10 @@ func TestBench(t *testing.T) {
 	succeed(t, stdout, "bench", "-from", "-", "-benchstat", again)
 	assert.Equal(t, read(t, lines), read(t, again))
 	assert.Equal(t, stdout, succeed(t, stdout, "bench", "-from", "-", "-json"))
+	succeed(t, stdout, "bench", "-from", "-", "-html", again)
+	for i := range r.Results {
+		assert.Contains(t, read(t, again), r.Results[i].Impl)
+	}
 }
 
 func read(t *testing.T, path string) string {

@@ -56,7 +56,7 @@ func verbs() []verb {
 		{"demo", "", "run a small web service that counts with hotcount, under load", demoVerb},
 		{"export", "DIR [SINK]", "send what a directory of snapshots holds to a store", exportVerb},
 		{"inspect", "FILE|DIR [FILE]", "show what snapshots hold, or what differs between two", inspectVerb},
-		{"reconcile", "DIR CSV", "compare a directory's totals with a source of truth", reconcileVerb},
+		{"reconcile", "DIR CSV", "compare a directory's totals with true ones, in CSV lines of series,total", reconcileVerb},
 		{"replay", "FILE…", "count access logs; - is standard input", replayVerb},
 		{"size", "", "say how many stripes a peak needs, and what they cost", sizeVerb},
 		{"totals", "[SINK|DIR [PATTERN]]", "print totals over all runs and writers", totalsVerb},

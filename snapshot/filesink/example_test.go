@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/hotcount/hotcount/snapshot"
@@ -126,4 +127,33 @@ func ExampleLoad() {
 	// lifetime total: 7
 	// hits_total 7
 	// damaged files: 0
+}
+
+// A file that was cut short is noticed, and left where it is.
+func ExampleDamage() {
+	dir, err := os.MkdirTemp("", "hotcount")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	run(dir, 7)
+	files, err := filepath.Glob(filepath.Join(dir, "*.hcs"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range files {
+		if err := os.Truncate(name, 20); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	_, damaged, err := filesink.Load(dir)
+	for _, d := range damaged {
+		fmt.Println(d.Err)
+	}
+	fmt.Println(errors.Is(err, filesink.ErrUnreadable)) // it was the only one
+	// Output:
+	// lifetime total: 7
+	// hotcount/snapshot: damaged snapshot: it is cut short at byte 20
+	// true
 }

@@ -42,7 +42,7 @@
 // first export ended cannot be told apart. A topic that went back to an older state
 // gets rows only as they change, unless the writer's offset went back with it.
 //
-// A flush has to end within the exporter's Timeout, 10 s unless set: one that does
+// A flush has to end within the engine's Options.Timeout, 10 s unless set: one that does
 // not is undone by the next Write. Readers and Compact wait for transactions that
 // are open, that of a process that was killed too: the broker ends it after the
 // client's transaction timeout, which is 40 s unless set.

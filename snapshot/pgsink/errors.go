@@ -21,7 +21,7 @@ var (
 
 	// ErrSchema: the tables are missing or of another version; see Migrate.
 	// Terminal.
-	ErrSchema = errors.New("hotcount/pgsink: tables missing or of another version")
+	ErrSchema = errors.New("hotcount/pgsink: tables missing or of another version, see pgsink.Migrate")
 
 	// ErrReadOnly: the server is a replica, or its transactions are read
 	// only, as they are during a fail-over.

@@ -71,7 +71,7 @@
 //	    +ping +hello
 //
 // The server must not evict these keys: use maxmemory-policy noeviction, or a
-// volatile one, under which only the kept totals can go.
+// volatile one, under which only kept totals and buckets of windows can go.
 //
 // # Errors
 //

@@ -172,15 +172,16 @@ func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, 
 
 // parseRow returns the count of a field of a counter's hash: see row.lua.
 func parseRow(writer, row string) (int64, error) {
-	if writer == base {
-		n, err := strconv.ParseUint(row, 16, 64)
-		return int64(n), err
+	switch {
+	case writer == base:
+		if n, err := strconv.ParseUint(row, 16, 64); err == nil {
+			return int64(n), nil
+		}
+	case len(row) == 5*8:
+		value, carry := binary.BigEndian.Uint64([]byte(row[16:])), binary.BigEndian.Uint64([]byte(row[24:]))
+		return int64(value + carry), nil
 	}
-	if len(row) != 5*8 {
-		return 0, fmt.Errorf("%w: writer %q has the row %.120q", ErrLayout, writer, row)
-	}
-	value, carry := binary.BigEndian.Uint64([]byte(row[16:])), binary.BigEndian.Uint64([]byte(row[24:]))
-	return int64(value + carry), nil
+	return 0, fmt.Errorf("%w: writer %q has the row %.120q", ErrLayout, writer, row)
 }
 
 // sketchCmds are the commands for the sketches of one series.

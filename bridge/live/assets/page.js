@@ -70,7 +70,7 @@ function showTiles(frame) {
   setText(byId("rate"), rate(frame.rate));
   history.push(frame.rate);
   if (history.length > historyLength) history.shift();
-  spark(byId("history"), history, "Adds per second since this page was opened");
+  spark(byId("history"), history, "Events per second since this page was opened");
 }
 
 function showSeries(frame, query) {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hotcount/hotcount"
@@ -19,21 +20,30 @@ const (
 	// processor, and long enough that two of the crowd meet.
 	burst     = 50_000
 	crowdPace = 20 * time.Millisecond
+	// gather is how long who has come waits for the others of the crowd, so
+	// that they meet on a busy machine, too.
+	gather = 5 * time.Millisecond
 )
 
 // A crowd views one post from every processor at once, faster than requests
 // could come over HTTP: it calls what a handler would call.
-type crowd struct{ sent ledger }
+type crowd struct {
+	sent ledger
+	come atomic.Int64 // arrivals, of all rounds together
+}
 
 // run views the post until ctx is done.
 func (c *crowd) run(ctx context.Context, views *hotcount.CounterVec) {
 	var wg sync.WaitGroup
-	for range max(2, runtime.GOMAXPROCS(0)) {
+	c.come.Store(0)
+	size := max(2, runtime.GOMAXPROCS(0))
+	for range size {
 		wg.Go(func() {
 			pace := time.NewTicker(crowdPace)
 			defer pace.Stop()
 			post := views.With(strconv.Itoa(viralPost))
-			for ctx.Err() == nil {
+			for round := int64(1); ctx.Err() == nil; round++ {
+				c.meet(round * int64(size))
 				for range burst {
 					post.Inc()
 				}
@@ -46,4 +56,13 @@ func (c *crowd) run(ctx context.Context, views *hotcount.CounterVec) {
 		})
 	}
 	wg.Wait()
+}
+
+// meet waits until all have come, but not for long. Bursts that each begin at a
+// time of their own may miss one another for good, as their paces are equal.
+func (c *crowd) meet(all int64) {
+	c.come.Add(1)
+	for deadline := time.Now().Add(gather); c.come.Load() < all && time.Now().Before(deadline); {
+		runtime.Gosched()
+	}
 }

@@ -48,7 +48,7 @@ func (r *Result) verdict() string {
 			text.Count(r.Saved.Views, "view"), text.Count(r.Saved.Likes, "like"), r.Saved.Dir)
 	}
 	if len(r.Differences) == 0 {
-		line("Checked: every post's views and likes are equal in all of them.")
+		line("Checked, post by post: what was sent is what was counted and saved.")
 	}
 	for _, d := range r.Differences[:min(len(r.Differences), shownPosts)] {
 		line("WRONG: %s", d)

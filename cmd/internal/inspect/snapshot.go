@@ -139,7 +139,7 @@ func (s *Snapshot) WriteTable(w io.Writer, rows int) error {
 		p.line("writer %s, seq %d", s.Writer, s.Seq)
 	}
 	p.line("started %s, taken %s", stamp(s.Started), stamp(s.Taken))
-	p.line("%s, %s, %s, %s", text.Count(int64(len(s.Counters)), "counter row"), text.Count(int64(len(s.Uniques)), "sketch"),
+	p.line("%s, %s, %s, %s", text.Count(int64(len(s.Counters)), "counter row"), text.Count(int64(len(s.Uniques)), "distinct count"),
 		text.Count(int64(s.Windows), "window"), text.Count(int64(len(s.Gauges)), "gauge"))
 	if s.Skipped > 0 {
 		p.line("A newer program wrote this file: %s are left out.", text.Count(int64(s.Skipped), "frame"))

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // hidden stands for a secret, as in net/url.
@@ -30,13 +32,14 @@ func secrets(address string) []string {
 			found = append(found, plain)
 		}
 	}
-	_, rest, ok := strings.Cut(address, "://")
+	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		return nil
 	}
-	add(passwordOf(rest))
+	tokens := !strings.HasPrefix(scheme, "postgres") // which has none: there it is a user's name
+	add(passwordOf(rest, tokens))
 	for server := range strings.SplitSeq(rest, ",") { // if there are several
-		add(passwordOf(server))
+		add(passwordOf(server, tokens))
 	}
 	if _, query, ok := strings.Cut(rest, "?"); ok {
 		for parameter := range strings.SplitSeq(query, "&") {
@@ -52,7 +55,7 @@ func secrets(address string) []string {
 }
 
 // passwordOf returns what stands before the last @ and is no user's name.
-func passwordOf(server string) string {
+func passwordOf(server string, tokens bool) string {
 	at := strings.LastIndexByte(server, '@')
 	if at < 0 {
 		return ""
@@ -60,12 +63,44 @@ func passwordOf(server string) string {
 	if _, password, ok := strings.Cut(server[:at], ":"); ok {
 		return password
 	}
-	return server[:at] // a token
+	if !tokens {
+		return ""
+	}
+	return server[:at]
 }
+
+// shortSecret is below how many bytes a secret is hidden only where it is a word:
+// a password of one letter must not make a message unreadable.
+const shortSecret = 4
 
 func hide(text string, secrets []string) string {
 	for _, s := range secrets {
-		text = strings.ReplaceAll(text, s, hidden)
+		if len(s) >= shortSecret {
+			text = strings.ReplaceAll(text, s, hidden)
+		} else {
+			text = hideWord(text, s)
+		}
 	}
 	return text
+}
+
+func hideWord(text, secret string) string {
+	var b strings.Builder
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for done := 0; ; {
+		i := strings.Index(text[done:], secret)
+		if i < 0 {
+			return b.String() + text[done:]
+		}
+		at, end := done+i, done+i+len(secret)
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		b.WriteString(text[done:at])
+		if letter(before) || letter(after) {
+			b.WriteString(secret)
+		} else {
+			b.WriteString(hidden)
+		}
+		done = end
+	}
 }

@@ -34,18 +34,19 @@ type Reader interface {
 type scheme struct {
 	name   string // what an address begins with, up to the colon
 	form   string // of an address, for people
+	path   bool   // and no server follows the colon
 	sink   func(ctx context.Context, address string) (Sink, error)
 	reader func(ctx context.Context, address string) (Reader, error)
 }
 
 func schemes() []scheme {
 	return []scheme{
-		{"file", "file:DIR", openDir, readDir},
-		{"nats", "nats://HOST[?stream=NAME]", openNATS, readNATS},
-		{"postgres", "postgres://USER@HOST/DATABASE[?schema=NAME]", openPostgres, readPostgres},
-		{"postgresql", "postgresql://…", openPostgres, readPostgres},
-		{"redis", "redis://HOST[?prefix=TEXT]", openRedis, readRedis},
-		{"rediss", "rediss://…", openRedis, readRedis},
+		{"file", "file:DIR", true, openDir, readDir},
+		{"nats", "nats://HOST[?stream=NAME]", false, openNATS, readNATS},
+		{"postgres", "postgres://USER@HOST/DATABASE[?schema=NAME&migrate=true]", false, openPostgres, readPostgres},
+		{"postgresql", "postgresql://…", false, openPostgres, readPostgres},
+		{"redis", "redis://HOST[?prefix=TEXT]", false, openRedis, readRedis},
+		{"rediss", "rediss://…", false, openRedis, readRedis},
 	}
 }
 
@@ -66,26 +67,38 @@ type Target struct {
 
 // Parse reads an address.
 func Parse(address string) (Target, error) {
-	name, _, ok := strings.Cut(address, ":")
+	name, rest, ok := strings.Cut(address, ":")
+	s := find(name)
+	switch {
+	case !ok: // it may be anything, so it is not shown
+		return Target{}, fmt.Errorf("%w: the address has no scheme; known are %s", ErrAddress, Forms())
+	case s == nil:
+		return Target{}, fmt.Errorf("%w: %q; known are %s", ErrAddress, name, Forms())
+	case !s.path && !strings.HasPrefix(rest, "//"): // a driver would take it for its default server
+		return Target{}, fmt.Errorf("%w: %s: without //; known are %s", ErrAddress, name, Forms())
+	}
+	return Target{address, *s}, nil
+}
+
+func find(name string) *scheme {
 	for _, s := range schemes() {
-		if ok && s.name == name {
-			return Target{address, s}, nil
+		if s.name == name {
+			return &s
 		}
 	}
-	if !ok { // it may be anything, so it is not shown
-		return Target{}, fmt.Errorf("%w: the address has no scheme; known are %s", ErrAddress, Forms())
-	}
-	return Target{}, fmt.Errorf("%w: %q; known are %s", ErrAddress, name, Forms())
+	return nil
 }
 
 // Dir returns the target that is a directory of this machine.
-func Dir(dir string) Target { return Target{dirScheme + dir, scheme{reader: readDir, sink: openDir}} }
+func Dir(dir string) Target {
+	return Target{dirScheme + dir, scheme{path: true, sink: openDir, reader: readDir}}
+}
 
 // IsAddress reports whether s has the form of an address and not of a plain
 // file name.
 func IsAddress(s string) bool {
-	_, err := Parse(s)
-	return err == nil || strings.Contains(s, "://")
+	name, _, ok := strings.Cut(s, ":")
+	return ok && find(name) != nil || strings.Contains(s, "://")
 }
 
 // String returns the address without its secrets.

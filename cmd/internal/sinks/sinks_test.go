@@ -17,7 +17,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 		"redis://:hunter2@host":                  "redis://:xxxxx@host",
 		"redis://me:hunter2@host/0?pool=5":       "redis://me:xxxxx@host/0?pool=5",
 		"postgres://me:hunter2@@/:host/db":       "postgres://me:xxxxx@/:host/db",
-		"postgres://me@host/db?password=hunter2": "postgres://xxxxx@host/db?password=xxxxx",
+		"postgres://me@host/db?password=hunter2": "postgres://me@host/db?password=xxxxx",
+		"postgres://next:x@host/x":               "postgres://next:xxxxx@host/xxxxx",
 		"nats://hunter2@host":                    "nats://xxxxx@host",
 		"nats://a:hunter2@h1,b:hunter2@h2":       "nats://a:xxxxx@h2",
 		"redis://me:hunter%32@host":              "redis://me:xxxxx@host",
@@ -44,13 +45,14 @@ func TestParse(t *testing.T) {
 	target, err := Parse("file:dir")
 	require.NoError(t, err)
 	assert.Equal(t, "file:dir", target.String())
-	for _, address := range []string{"", "dir", "me:hunter2@host", "gopher://me:hunter2@host"} {
+	for _, address := range []string{"", "dir", "me:hunter2@host", "gopher://me:hunter2@host", "redis:host", "postgres:me:hunter2@host"} {
 		_, err := Parse(address)
 		require.ErrorIs(t, err, ErrAddress)
 		assert.ErrorContains(t, err, "file:DIR")
 		assert.NotContains(t, err.Error(), "hunter2")
 	}
 	assert.True(t, IsAddress("file:dir"))
+	assert.True(t, IsAddress("redis:host"))
 	assert.True(t, IsAddress("gopher://host"))
 	assert.False(t, IsAddress("dir"))
 	assert.False(t, IsAddress("C:dir"))

@@ -1,15 +1,24 @@
 package sinks
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/url"
+	"strconv"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/hotcount/hotcount/snapshot/pgsink"
 	"github.com/hotcount/hotcount/snapshot/redissink"
 )
+
+// quiet keeps the client library from writing to standard error on its own: what
+// goes wrong is in the errors.
+var quiet = sync.OnceFunc(logging.Disable)
 
 // A redisStore is a redissink with the client that belongs to it.
 type redisStore struct {
@@ -46,6 +55,7 @@ func newRedis(address string) (*redisStore, error) {
 	if err != nil {
 		return nil, err
 	}
+	quiet()
 	client := redis.NewClient(o)
 	s, err := redissink.New(redissink.Options{Client: client, Prefix: prefix})
 	if err != nil {
@@ -71,14 +81,20 @@ type pgReader struct {
 
 func (s *pgReader) Close() error { s.pool.Close(); return nil }
 
-// openPostgres takes what pgxpool.New takes, and a schema as ?schema=. The
-// tables must be there: see pgsink.Migrate.
+// openPostgres takes what pgxpool.New takes, a schema as ?schema=, and ?migrate=true
+// to make the tables first, which takes more rights than writing does.
 func openPostgres(ctx context.Context, address string) (Sink, error) {
-	pool, schema, err := newPool(ctx, address)
+	pool, schema, migrate, err := newPool(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	s, err := pgsink.New(pgsink.Options{Pool: pool, Schema: schema})
+	if migrate {
+		err = pgsink.Migrate(ctx, pool, schema)
+	}
+	var s *pgsink.Sink
+	if err == nil {
+		s, err = pgsink.New(pgsink.Options{Pool: pool, Schema: schema})
+	}
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -86,8 +102,9 @@ func openPostgres(ctx context.Context, address string) (Sink, error) {
 	return &pgSink{s, pool}, nil
 }
 
+// readPostgres takes the same, and makes no tables.
 func readPostgres(ctx context.Context, address string) (Reader, error) {
-	pool, schema, err := newPool(ctx, address)
+	pool, schema, _, err := newPool(ctx, address)
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +116,20 @@ func readPostgres(ctx context.Context, address string) (Reader, error) {
 	return &pgReader{r, pool}, nil
 }
 
-func newPool(ctx context.Context, address string) (pool *pgxpool.Pool, schema string, err error) {
+func newPool(ctx context.Context, address string) (pool *pgxpool.Pool, schema string, migrate bool, err error) {
 	address, schema, err = cutParameter(address, "schema")
 	if err != nil {
-		return nil, "", err
+		return nil, "", false, err
+	}
+	address, wanted, err := cutParameter(address, "migrate")
+	if err != nil {
+		return nil, "", false, err
+	}
+	if migrate, err = strconv.ParseBool(cmp.Or(wanted, "false")); err != nil {
+		return nil, "", false, fmt.Errorf("%w: migrate=%s is neither true nor false", ErrAddress, wanted)
 	}
 	pool, err = pgxpool.New(ctx, address)
-	return pool, schema, err
+	return pool, schema, migrate, err
 }
 
 // cutParameter takes a parameter of ours off an address.

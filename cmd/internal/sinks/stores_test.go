@@ -91,12 +91,24 @@ func TestPostgres(t *testing.T) {
 	pool, err := pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
 	defer pool.Close()
-	require.NoError(t, pgsink.Migrate(t.Context(), pool, schema))
 	defer func() {
-		_, err := pool.Exec(t.Context(), "DROP SCHEMA "+schema+" CASCADE")
+		_, err := pool.Exec(t.Context(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
 		assert.NoError(t, err)
 	}()
-	goesRound(t, database+"?schema="+schema)
+	address := database + "?schema=" + schema
+	target, err := Parse(address)
+	require.NoError(t, err)
+	bare, err := target.Sink(t.Context())
+	require.NoError(t, err)
+	now := time.Now()
+	err = bare.Write(t.Context(), &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Started: now, Taken: now})
+	require.ErrorIs(t, err, pgsink.ErrSchema, "nobody asked for the tables")
+	require.NoError(t, bare.Close())
+	target, err = Parse(address + "&migrate=perhaps")
+	require.NoError(t, err)
+	_, err = target.Sink(t.Context())
+	require.ErrorIs(t, err, ErrAddress)
+	goesRound(t, address+"&migrate=true")
 }
 
 func TestNATS(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/snapshot"
@@ -78,7 +79,7 @@ func parse(record []string) (Row, error) {
 	}
 	total, err := strconv.ParseInt(record[1], 10, 64)
 	if err != nil {
-		return Row{}, fmt.Errorf("total %.40q is no integer of 64 bits", record[1])
+		return Row{}, fmt.Errorf("total %.40q is no integer of 64 bits; a first line of names, if any, is %s", record[1], strings.Join(header[:], ","))
 	}
 	return Row{k, total}, nil
 }
