@@ -210,3 +210,17 @@ func TestAReadDuringReplacement(t *testing.T) {
 	stop()
 	require.NoError(t, <-stopped)
 }
+
+// A stream with AllowDirect is asked in another way.
+func TestAReadOfADirectStream(t *testing.T) {
+	k := connect(t)
+	config := StreamConfig(k.name)
+	config.AllowDirect = true
+	_, err := k.js.UpdateStream(t.Context(), config)
+	require.NoError(t, err)
+	c, x := newCounting(), key(t, "hits_total", "x")
+	assert.Empty(t, totals(t, k))
+	c.add(x, 2)
+	require.NoError(t, k.Write(t.Context(), c.next()))
+	assert.Equal(t, map[string]int64{x.String(): 2}, totals(t, k))
+}
