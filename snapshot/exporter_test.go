@@ -278,13 +278,18 @@ type named struct{ recorder }
 
 func (*named) String() string { return "fleet" }
 
+// An addressed sink is named by an address with a password.
+type addressed struct{ recorder }
+
+func (*addressed) String() string { return "redis://me:hunter2@host/0" }
+
 func TestSinkNames(t *testing.T) {
-	exporting(t, ExporterOptions{Sinks: []Sink{&named{}, &recorder{}, &recorder{}}}, func(t *testing.T, e *Exporter, src *tally) {
+	exporting(t, ExporterOptions{Sinks: []Sink{&named{}, &addressed{}, &recorder{}, &recorder{}}}, func(t *testing.T, e *Exporter, src *tally) {
 		var names []string
 		for _, s := range e.Stats().Sinks {
 			names = append(names, s.Name)
 		}
-		require.Equal(t, []string{"fleet", "*snapshot.recorder", "*snapshot.recorder#2"}, names)
+		require.Equal(t, []string{"fleet", "redis://…@host/0", "*snapshot.recorder", "*snapshot.recorder#2"}, names)
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 
 // SinkStats is how an Exporter gets on with one sink.
 type SinkStats struct {
-	Name     string    // its String method's, else its type
+	Name     string    // its String method's without passwords in addresses, else its type
 	Acked    uint64    // greatest seq that the sink holds
 	AckedAt  time.Time // when it came to hold that
 	Writing  time.Time // since when a Write has been running, zero if none is

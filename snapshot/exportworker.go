@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"time"
+
+	"github.com/hotcount/hotcount/internal/safetext"
 )
 
 // A worker writes to one sink. Its fields below e.mu are guarded by it.
@@ -35,7 +37,7 @@ func (e *Exporter) addWorkers(sinks []Sink) {
 	for _, s := range sinks {
 		name := fmt.Sprintf("%T", s)
 		if n, ok := s.(fmt.Stringer); ok {
-			name = n.String()
+			name = safetext.WithoutSecrets(n.String()) // it gets into labels and logs
 		}
 		if used[name]++; used[name] > 1 {
 			name = fmt.Sprintf("%s#%d", name, used[name])

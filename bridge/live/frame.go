@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -33,7 +34,7 @@ type name struct {
 	Labels string `json:"labels"` // with their braces, "" if there are none
 }
 
-func nameOf(k snapshot.Key) name { return name{k.Name(), printable(labelsOf(k), maxText)} }
+func nameOf(k snapshot.Key) name { return name{k.Name(), safetext.Printable(labelsOf(k), maxText)} }
 
 func labelsOf(k snapshot.Key) string { return strings.TrimPrefix(k.String(), k.Name()) }
 

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/hotcount/hotcount/internal/safetext"
 )
 
 // The page must not be read by another site's script in the user's browser. Such
@@ -17,7 +19,7 @@ import (
 // refuse returns why a request is refused, "" if it is not.
 func (p *Page) refuse(r *http.Request) string {
 	if !p.knownHost(r) {
-		return fmt.Sprintf("The host %s is not known here. If it is right, add it to Options.Hosts of hotcount's live page.", printable(fmt.Sprintf("%q", r.Host), maxText))
+		return fmt.Sprintf("The host %s is not known here. If it is right, add it to Options.Hosts of hotcount's live page.", safetext.Printable(fmt.Sprintf("%q", r.Host), maxText))
 	}
 	if !p.ownOrigin(r) {
 		return "The request comes from a page of another origin."

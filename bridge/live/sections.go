@@ -7,6 +7,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -164,8 +165,12 @@ func (w *watcher) exports() (exports section[exportRow], newest uint64) {
 	return exports, stats.Seq
 }
 
+// maxText is how much of a series' labels or of an error is shown, in
+// characters.
+const maxText = 200
+
 // shown returns a text of a sink's without secrets.
-func shown(text string) string { return printable(withoutSecrets(text), maxText) }
+func shown(text string) string { return safetext.Printable(safetext.WithoutSecrets(text), maxText) }
 
 // A healthRow is one of the engine's own series.
 type healthRow struct {

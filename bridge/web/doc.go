@@ -60,7 +60,7 @@
 // left and nobody has asked for in this one has no created. A window has what its
 // Last says of the reach of each of its rungs, under the rung's Label; after a gap
 // it has gap_seconds, see window.Span. health is the engine's own. Times that are
-// zero are left out.
+// zero are left out, and so are passwords in addresses that sinks and their errors name.
 //
 // Every integer is a string, since JavaScript and much else reads numbers as
 // doubles, which are exact up to 2^53 only: nanoseconds of requests get there

@@ -3,8 +3,10 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -312,4 +314,25 @@ func TestHandlerShowsInfinityAsNull(t *testing.T) {
 		assert.JSONEq(t, `{"key":"g","name":"g","labels":{},"value":null}`, string(b))
 		assert.Empty(t, it.number())
 	}
+}
+
+// A refused sink is one whose error quotes its address.
+type refused struct{}
+
+func (refused) Write(context.Context, *snapshot.Snapshot) error {
+	return errors.New("dial redis://me:hunter2@host: refused")
+}
+
+func (refused) String() string { return "redis://me:hunter2@host" }
+
+// Passwords in what a sink says are in no answer.
+func TestHandlerTellsNoSecrets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := hotcount.New(hotcount.Options{Sinks: []snapshot.Sink{refused{}}, Logger: slog.New(slog.DiscardHandler)})
+		require.NoError(t, err)
+		require.Error(t, e.Close(t.Context()))
+		w, _ := serve(Handler(e), httptest.NewRequest(http.MethodGet, "/", nil))
+		assert.Contains(t, w.Body.String(), "dial redis://…@host: refused")
+		assert.NotContains(t, w.Body.String()+Var(e).String(), "hunter2")
+	})
 }

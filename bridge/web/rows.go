@@ -6,6 +6,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -191,7 +192,7 @@ func exportsOf(st snapshot.ExporterStats) exportsRow {
 	for _, s := range st.Sinks {
 		sink := sinkRow{s.Name, s.Acked, s.AckedAt, s.Writing, s.Writes, s.Failures, s.Panics, "", s.Stopped}
 		if s.Err != nil {
-			sink.Err = s.Err.Error()
+			sink.Err = safetext.WithoutSecrets(s.Err.Error())
 		}
 		row.Sinks = append(row.Sinks, sink)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
 	"github.com/hotcount/hotcount/cmd/internal/sinks"
 	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -166,7 +167,7 @@ func write(ctx context.Context, sink sinks.Sink, s *snapshot.Snapshot, timeout t
 
 func (e *exported) writeText(s streams) error {
 	_, err := fmt.Fprintf(s.out, "Sent %s of %s to %s.\n", text.Count(int64(e.Rows), "row"),
-		text.Count(int64(len(e.Writers)), "writer"), text.Printable(e.Sink, len(e.Sink)))
+		text.Count(int64(len(e.Writers)), "writer"), safetext.Printable(e.Sink, len(e.Sink)))
 	if e.As != "" && err == nil {
 		_, err = fmt.Fprintf(s.out, "They are writer %s there. Give -as with this id next time, or they count twice.\n", e.As)
 	}

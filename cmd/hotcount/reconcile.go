@@ -14,6 +14,7 @@ import (
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
 	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/cmd/internal/truth"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -158,7 +159,7 @@ func (r *reconciliation) writeTable(w io.Writer) error {
 	}
 	t := text.NewTable(">counted", ">truth", ">adjustment", "series")
 	for _, d := range r.Drifts {
-		t.Row(text.Group(d.Counted), text.Group(d.Truth), text.Group(d.Adjustment), text.Printable(d.Series, maxShown))
+		t.Row(text.Group(d.Counted), text.Group(d.Truth), text.Group(d.Adjustment), safetext.Printable(d.Series, maxShown))
 	}
 	if err := t.Write(w, ""); err != nil || !r.Adjusted {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -101,8 +102,8 @@ func estimates(s *snapshot.Snapshot) map[string]int64 {
 // WriteTable writes the first changes for people.
 func (d *Diff) WriteTable(w io.Writer, rows int) error {
 	p := &printer{w: w}
-	p.line("before: %s", text.Printable(d.Before, maxShown))
-	p.line("after:  %s, %s s later", text.Printable(d.After, maxShown), number(d.Seconds))
+	p.line("before: %s", safetext.Printable(d.Before, maxShown))
+	p.line("after:  %s, %s s later", safetext.Printable(d.After, maxShown), number(d.Seconds))
 	if !d.SameWriter {
 		p.line("They are not two snapshots of one run, so there are no rates.")
 	}
@@ -113,7 +114,7 @@ func (d *Diff) WriteTable(w io.Writer, rows int) error {
 		if c.Rate != nil {
 			rate = number(*c.Rate)
 		}
-		t.Row(optional(c.Before), optional(c.After), signed(c.Change), rate, text.Printable(c.Series, maxShown))
+		t.Row(optional(c.Before), optional(c.After), signed(c.Change), rate, safetext.Printable(c.Series, maxShown))
 	}
 	p.table(t, len(d.Changes))
 	return p.err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -125,14 +126,14 @@ func (d *Dir) WriteTable(w io.Writer) error {
 	for _, w := range d.Writers {
 		files += int64(len(w.Generations))
 	}
-	p.line("%s: %s, %s", text.Printable(d.Dir, maxShown), text.Count(files, "file"), text.Count(d.Size, "byte"))
+	p.line("%s: %s, %s", safetext.Printable(d.Dir, maxShown), text.Count(files, "file"), text.Count(d.Size, "byte"))
 	for _, w := range d.Writers {
 		p.line("")
 		p.line("%s", w.title())
 		t := text.NewTable(">seq", "taken", ">series", ">counted", ">per second", ">bytes", "")
 		for _, g := range w.Generations {
 			if g.Error != "" {
-				t.Row(fmt.Sprint(g.Seq), "", "", "", "", text.Group(g.Size), "damaged: "+text.Printable(g.Error, maxShown))
+				t.Row(fmt.Sprint(g.Seq), "", "", "", "", text.Group(g.Size), "damaged: "+safetext.Printable(g.Error, maxShown))
 				continue
 			}
 			rate := ""
@@ -147,7 +148,7 @@ func (d *Dir) WriteTable(w io.Writer) error {
 	}
 	t := text.NewTable(">bytes", "kind", "file")
 	for _, o := range d.Others {
-		t.Row(text.Group(o.Size), o.Kind, text.Printable(o.File, maxShown))
+		t.Row(text.Group(o.Size), o.Kind, safetext.Printable(o.File, maxShown))
 	}
 	p.table(t, len(d.Others))
 	return p.err

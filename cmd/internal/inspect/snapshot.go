@@ -12,6 +12,7 @@ import (
 
 	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -132,7 +133,7 @@ func uniquesOf(row snapshot.Uniques) Uniques {
 // WriteTable writes what a file holds for people, the first rows of each kind.
 func (s *Snapshot) WriteTable(w io.Writer, rows int) error {
 	p := &printer{w: w}
-	p.line("%s: %s", text.Printable(s.File, maxShown), text.Count(s.Size, "byte"))
+	p.line("%s: %s", safetext.Printable(s.File, maxShown), text.Count(s.Size, "byte"))
 	if s.Base {
 		p.line("the base: the sum of %s, generation %d", text.Count(int64(len(s.Folded)), "earlier run"), s.Seq)
 	} else {
@@ -147,21 +148,21 @@ func (s *Snapshot) WriteTable(w io.Writer, rows int) error {
 
 	t := text.NewTable(">count", "series", "")
 	for _, c := range s.Counters[:min(rows, len(s.Counters))] {
-		t.Row(text.Group(c.Value), text.Printable(c.Series, maxShown), c.State)
+		t.Row(text.Group(c.Value), safetext.Printable(c.Series, maxShown), c.State)
 	}
 	p.table(t, len(s.Counters))
 	t = text.NewTable(">distinct", ">low", ">high", "series")
 	for _, u := range s.Uniques[:min(rows, len(s.Uniques))] {
 		if u.Error != "" {
-			t.Row("?", "?", "?", text.Printable(u.Series+": "+u.Error, maxShown))
+			t.Row("?", "?", "?", safetext.Printable(u.Series+": "+u.Error, maxShown))
 			continue
 		}
-		t.Row(text.Group(int64(u.Estimate)), text.Group(int64(u.Low)), text.Group(int64(u.High)), text.Printable(u.Series, maxShown))
+		t.Row(text.Group(int64(u.Estimate)), text.Group(int64(u.Low)), text.Group(int64(u.High)), safetext.Printable(u.Series, maxShown))
 	}
 	p.table(t, len(s.Uniques))
 	t = text.NewTable(">gauge", "series")
 	for _, g := range s.Gauges[:min(rows, len(s.Gauges))] {
-		t.Row(g.Value, text.Printable(g.Series, maxShown))
+		t.Row(g.Value, safetext.Printable(g.Series, maxShown))
 	}
 	p.table(t, len(s.Gauges))
 	return p.err

@@ -8,6 +8,7 @@ import (
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
 	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
@@ -84,14 +85,14 @@ func (v *Verification) Err() error {
 // WriteTable writes the outcome for people.
 func (v *Verification) WriteTable(w io.Writer) error {
 	p := &printer{w: w}
-	p.line("%s: %s whole, %s damaged, %s set aside before", text.Printable(v.Dir, maxShown),
+	p.line("%s: %s whole, %s damaged, %s set aside before", safetext.Printable(v.Dir, maxShown),
 		text.Count(int64(v.Read), "snapshot"), text.Group(int64(len(v.Damaged))), text.Group(int64(len(v.SetAside))))
 	for _, d := range v.Damaged {
-		p.line("  %s: %s", d.File, text.Printable(d.Error, maxShown))
+		p.line("  %s: %s", d.File, safetext.Printable(d.Error, maxShown))
 	}
 	switch s := v.Start; {
 	case s.Error != "":
-		p.line("An engine would not start: %s", text.Printable(s.Error, len(s.Error)))
+		p.line("An engine would not start: %s", safetext.Printable(s.Error, len(s.Error)))
 	case s.Runs == 0:
 		p.line("An engine would start from zero: there are no counts.")
 	default:

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/safetext"
 )
 
 // maxShown is how much of a path the table shows, in characters.
@@ -59,7 +60,7 @@ func (t *table) byLabel(label string, hits map[string]int64, overflow int64) {
 		return cmp.Or(cmp.Compare(hits[b], hits[a]), cmp.Compare(a, b))
 	})
 	for _, v := range values {
-		t.row(hits[v], "%s", text.Printable(v, maxShown))
+		t.row(hits[v], "%s", safetext.Printable(v, maxShown))
 	}
 	t.overflow(label, len(hits), overflow)
 }
@@ -76,7 +77,7 @@ func (t *table) paths(r *Report) {
 	}
 	t.heading("path: top %d of %s", len(r.TopPaths), text.Group(int64(r.UniquePaths)))
 	for _, p := range r.TopPaths {
-		t.row(p.Hits, "%s", text.Printable(p.Path, maxShown))
+		t.row(p.Hits, "%s", safetext.Printable(p.Path, maxShown))
 	}
 	t.overflow("path", r.UniquePaths, r.Overflow[pathTotal])
 }

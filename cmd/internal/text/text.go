@@ -2,11 +2,8 @@
 package text
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Group returns n with a comma between groups of three digits.
@@ -33,30 +30,6 @@ func Count(n int64, noun string) string {
 		noun += "s"
 	}
 	return Group(n) + " " + noun
-}
-
-// Printable returns s, cut to limit characters, with what is no printable
-// character escaped: a log must not be able to steer the terminal that shows
-// it.
-func Printable(s string, limit int) string {
-	var b strings.Builder
-	for n := 0; s != ""; n++ {
-		if n == limit {
-			b.WriteRune('…')
-			break
-		}
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case !unicode.IsPrint(r):
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		default:
-			b.WriteRune(r)
-		}
-		s = s[size:]
-	}
-	return b.String()
 }
 
 // bars are eighths of a character cell, from empty to full.

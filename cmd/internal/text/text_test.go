@@ -22,21 +22,6 @@ func TestCount(t *testing.T) {
 	assert.Equal(t, "1,000 lines", Count(1000, "line"))
 }
 
-func TestPrintable(t *testing.T) {
-	for in, want := range map[string]string{
-		"/a?b=c":              "/a?b=c",
-		"/ä/日本":               "/ä/日本",
-		"\x1b[2J\a\x00":       `\x1b[2J\a\x00`,
-		"\xff\xc3(":           `\xff\xc3(`,
-		"\u202e\u2028\u009b2": `\u202e\u2028\u009b2`, // bidi override, line separator, CSI
-		"0123456789":          "0123456789",
-		"0123456789x":         "0123456789…",
-		"":                    "",
-	} {
-		assert.Equal(t, want, Printable(in, 10))
-	}
-}
-
 func TestSpark(t *testing.T) {
 	assert.Equal(t, "·▁▁▅█", Spark([]int64{0, 1, 50, 500, 1000}, 1000))
 	assert.Equal(t, "··", Spark([]int64{0, 0}, 0))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -177,7 +178,7 @@ func (t *Totals) WriteTable(w io.Writer) error {
 	if len(t.Uniques) > 0 {
 		table := text.NewTable(">distinct", ">low", ">high", "series")
 		for _, u := range t.Uniques {
-			table.Row(text.Group(int64(u.Estimate)), text.Group(int64(u.Low)), text.Group(int64(u.High)), text.Printable(u.Series, maxShown))
+			table.Row(text.Group(int64(u.Estimate)), text.Group(int64(u.Low)), text.Group(int64(u.High)), safetext.Printable(u.Series, maxShown))
 		}
 		b.WriteByte('\n')
 		table.Write(&b, "")
@@ -186,7 +187,7 @@ func (t *Totals) WriteTable(w io.Writer) error {
 		fmt.Fprintf(&b, "and %s series\n", text.Group(int64(t.left)))
 	}
 	for _, m := range t.Missing {
-		fmt.Fprintf(&b, "No answer: %s\n", text.Printable(m, maxShown))
+		fmt.Fprintf(&b, "No answer: %s\n", safetext.Printable(m, maxShown))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -199,7 +200,7 @@ func (t *Totals) counters() *text.Table {
 	}
 	table := text.NewTable(headings...)
 	for _, c := range t.Counters {
-		row := []string{text.Group(c.Value), fmt.Sprint(c.Writers), text.Printable(c.Series, maxShown)}
+		row := []string{text.Group(c.Value), fmt.Sprint(c.Writers), safetext.Printable(c.Series, maxShown)}
 		if t.rates {
 			rate := ""
 			if c.Rate != nil {
