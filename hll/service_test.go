@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/bits"
 	"net"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -17,17 +16,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// absent skips a test whose service is not there, or fails it where
-// HOTCOUNT_CI=1 says that it must be.
-func absent(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("HOTCOUNT_CI") == "1" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
+	"github.com/hotcount/hotcount/internal/servertest"
+)
 
 // A redisConn speaks as much of the Redis protocol as these tests need.
 type redisConn struct {
@@ -40,7 +31,7 @@ func dialRedis(t *testing.T) *redisConn {
 	const addr = "127.0.0.1:6379"
 	conn, err := net.DialTimeout("tcp", addr, 2*time.Second)
 	if err != nil {
-		absent(t, "no Redis at %s: %v", addr, err)
+		servertest.Absent(t, "Redis at "+addr, err)
 	}
 	t.Cleanup(func() { conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
@@ -171,7 +162,7 @@ func psql(t *testing.T, sql string) (string, error) {
 // counts and unites what a sketch exports.
 func TestAgainstPostgres(t *testing.T) {
 	if _, err := psql(t, "CREATE EXTENSION IF NOT EXISTS hll"); err != nil {
-		absent(t, "no psql, PostgreSQL or extension hll: %v", err)
+		servertest.Absent(t, "psql, PostgreSQL or extension hll", err)
 	}
 	for _, p := range []int{10, 14} {
 		for _, n := range []uint64{1, 1000, 100_000} {
