@@ -13,6 +13,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/otel"
+	"github.com/hotcount/hotcount/internal/enginetest"
 )
 
 const benchSeries = 100_000
@@ -20,7 +21,7 @@ const benchSeries = 100_000
 // BenchmarkCollect compares a collection of 100,000 counters by a Producer, and by
 // instruments on a Meter, with that of counters of the SDK itself.
 func BenchmarkCollect(b *testing.B) {
-	e := newEngine(b, hotcount.Options{Limits: hotcount.Limits{FamilySeries: benchSeries}})
+	e := enginetest.New(b, hotcount.Options{Limits: hotcount.Limits{FamilySeries: benchSeries}})
 	views := e.CounterVec("views_total", "method", "post")
 	for i := range benchSeries {
 		views.With("GET", fmt.Sprintf("%08d", i)).Add(int64(i))

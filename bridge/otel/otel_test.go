@@ -16,17 +16,8 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/otel"
-	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/window"
+	"github.com/hotcount/hotcount/internal/enginetest"
 )
-
-func newEngine(t testing.TB, o hotcount.Options) *hotcount.Engine {
-	t.Helper()
-	e, err := hotcount.New(o)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	return e
-}
 
 // readerOf returns a reader over a Producer.
 func readerOf(t testing.TB, e *hotcount.Engine, o otel.Options) *metric.ManualReader {
@@ -88,31 +79,13 @@ func add[N int64 | float64](t testing.TB, values map[string]value, name, kind, s
 	}
 }
 
-// fillKinds gives an engine a series of each kind.
-func fillKinds(t testing.TB, e *hotcount.Engine) {
-	t.Helper()
-	jobs := e.Counter("jobs_total", "queue", "mail", "code", "200")
-	_, err := e.Window(jobs, window.Options{})
-	require.NoError(t, err)
-	jobs.Add(7)
-	e.Counter("clicks").Add(2)
-	e.Counter("connections").Add(-3)
-	e.Uniques("visitors", "site", "a").AddString("x")
-	orders, err := e.Events("orders", window.EventsOptions{Resolution: time.Minute, Buckets: 60})
-	require.NoError(t, err)
-	orders.AddAt(time.Now(), 5)
-	recent, err := e.UniquesWindow("recent", window.UniquesOptions{Resolution: time.Minute, Buckets: 60})
-	require.NoError(t, err)
-	recent.AddString("x")
-}
-
 var kindOptions = otel.Options{
 	Descriptions: map[string]string{"jobs_total": "Jobs done, all \xff of them."},
 	Units:        map[string]string{"jobs_total": "{job}"},
 	UpDown:       []string{"connections"},
 }
 
-// wantKinds is what fillKinds looks like.
+// wantKinds is what enginetest.FillKinds looks like.
 var wantKinds = map[string]string{
 	"jobs_total{code=200,queue=mail}":                            "sum 7",
 	"jobs_total.window{code=200,hotcount.window=1m,queue=mail}":  "gauge 7",
@@ -147,8 +120,8 @@ func kindsOf(values map[string]value) map[string]string {
 
 func TestProducerShowsEveryKind(t *testing.T) {
 	began := time.Now()
-	e := newEngine(t, hotcount.Options{})
-	fillKinds(t, e)
+	e := enginetest.New(t, hotcount.Options{})
+	enginetest.FillKinds(t, e)
 	got := collect(t, readerOf(t, e, kindOptions))
 	assert.Equal(t, wantKinds, kindsOf(got))
 	for id, v := range got {
@@ -162,8 +135,8 @@ func TestProducerShowsEveryKind(t *testing.T) {
 }
 
 func TestDescriptionsAndUnits(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
-	fillKinds(t, e)
+	e := enginetest.New(t, hotcount.Options{})
+	enginetest.FillKinds(t, e)
 	scopes, err := otel.New(e, kindOptions).Produce(context.Background())
 	require.NoError(t, err)
 	got := make(map[string][2]string)
@@ -185,13 +158,13 @@ func TestDescriptionsAndUnits(t *testing.T) {
 func TestProduceHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := otel.New(newEngine(t, hotcount.Options{}), otel.Options{}).Produce(ctx)
+	_, err := otel.New(enginetest.New(t, hotcount.Options{}), otel.Options{}).Produce(ctx)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
 // What a reader does with the data of one collection is nothing to the next.
 func TestCollectionsShareNoMemory(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	c := e.Counter("jobs_total", "queue", "mail")
 	p := otel.New(e, otel.Options{})
 	c.Add(3)
@@ -211,39 +184,16 @@ func TestCollectionsShareNoMemory(t *testing.T) {
 
 // What left the engine is not kept alive for the next collection.
 func TestCollectionsLetGo(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	r := readerOf(t, e, otel.Options{})
-	assert.Zero(t, parkedAfter(t, e, func() { collect(t, r) }))
+	assert.Zero(t, enginetest.ParkedAfter(t, e, func() { collect(t, r) }))
 	runtime.KeepAlive(r)
 
-	e = newEngine(t, hotcount.Options{})
+	e = enginetest.New(t, hotcount.Options{})
 	p, byMeter := newMeter(t)
 	e.Counter("gone_total") // so that there is an instrument for it
 	_, err := otel.Register(p.Meter("shop"), e, otel.Options{})
 	require.NoError(t, err)
-	assert.Zero(t, parkedAfter(t, e, func() { collect(t, byMeter) }))
+	assert.Zero(t, enginetest.ParkedAfter(t, e, func() { collect(t, byMeter) }))
 	runtime.KeepAlive(byMeter)
-}
-
-// parkedAfter retires a counter that a collection has seen and returns how many
-// series are still alive once nobody else holds it.
-func parkedAfter(t *testing.T, e *hotcount.Engine, look func()) float64 {
-	t.Helper()
-	e.Counter("gone_total").Inc()
-	look()
-	e.Counter("gone_total").Delete()
-	var s snapshot.Snapshot
-	for range 2 { // it retires, and is evicted
-		e.Snapshot(&s)
-		e.Acknowledge(s.Seq)
-	}
-	runtime.GC()
-	e.Snapshot(&s) // waits for finalizers
-	for _, g := range s.Gauges {
-		if g.Key.Name() == "hotcount_series_parked" {
-			return g.Value
-		}
-	}
-	t.Fatal("no hotcount_series_parked")
-	return 0
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/otel"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -98,8 +99,8 @@ func attributesOf(pairs []*common.KeyValue) string {
 
 func TestExport(t *testing.T) {
 	began := time.Now()
-	e := newEngine(t, hotcount.Options{})
-	fillKinds(t, e)
+	e := enginetest.New(t, hotcount.Options{})
+	enginetest.FillKinds(t, e)
 	r := newReceiver(t)
 	got := r.export(t, readerOf(t, e, kindOptions))
 
@@ -123,8 +124,8 @@ func TestExport(t *testing.T) {
 }
 
 func TestExportThroughAMeter(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
-	fillKinds(t, e)
+	e := enginetest.New(t, hotcount.Options{})
+	enginetest.FillKinds(t, e)
 	p, reader := newMeter(t)
 	_, err := otel.Register(p.Meter("shop"), e, kindOptions)
 	require.NoError(t, err)
@@ -142,7 +143,7 @@ func FuzzLabelValues(f *testing.F) {
 	}
 	r := newReceiver(f)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		e := newEngine(t, hotcount.Options{})
+		e := enginetest.New(t, hotcount.Options{})
 		jobs := e.CounterVec("jobs_total", "x", "y")
 		want := make(map[string]int64)
 		for i, v := range [][2]string{{a, b}, {b, a}, {a, a}, {a + b, ""}, {"", a + b}} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/otel"
+	"github.com/hotcount/hotcount/internal/enginetest"
 )
 
 // A meter that is read by a ManualReader.
@@ -25,8 +26,8 @@ func newMeter(t testing.TB) (*metric.MeterProvider, *metric.ManualReader) {
 }
 
 func TestRegisterShowsEveryKind(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
-	fillKinds(t, e)
+	e := enginetest.New(t, hotcount.Options{})
+	enginetest.FillKinds(t, e)
 	p, r := newMeter(t)
 	reg, err := otel.Register(p.Meter("shop"), e, kindOptions)
 	require.NoError(t, err)
@@ -44,7 +45,7 @@ func TestRegisterShowsEveryKind(t *testing.T) {
 
 // A collection sees every add that returned before it.
 func TestRegisterShowsTheNewestCounts(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	a, b := e.Counter("a_total"), e.Counter("b_total")
 	p, r := newMeter(t)
 	_, err := otel.Register(p.Meter("shop"), e, otel.Options{})
@@ -62,7 +63,7 @@ func TestRegisterShowsTheNewestCounts(t *testing.T) {
 // again, which would count everything twice.
 func TestRegisterBesideCollections(t *testing.T) {
 	const metrics = 50
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	for i := range metrics {
 		e.Counter(fmt.Sprintf("jobs_%d_total", i)).Add(7)
 	}
@@ -94,7 +95,7 @@ func TestRegisterBesideCollections(t *testing.T) {
 
 // What comes up later is there after a collection has seen that it is missing.
 func TestRegisterFollowsTheEngine(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	p, r := newMeter(t)
 	reg, err := otel.Register(p.Meter("shop"), e, otel.Options{})
 	require.NoError(t, err)
@@ -111,8 +112,8 @@ func TestRegisterFollowsTheEngine(t *testing.T) {
 
 // Two readers of one provider each get everything once.
 func TestRegisterUnderTwoReaders(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
-	fillKinds(t, e)
+	e := enginetest.New(t, hotcount.Options{})
+	enginetest.FillKinds(t, e)
 	a, b := metric.NewManualReader(), metric.NewManualReader()
 	p := metric.NewMeterProvider(metric.WithReader(a), metric.WithReader(b))
 	defer func() { _ = p.Shutdown(context.Background()) }()
@@ -131,7 +132,7 @@ func TestRegisterUnderTwoReaders(t *testing.T) {
 
 // A name that OpenTelemetry refuses is an error at the start, and reported later.
 func TestRefusedNames(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	p, r := newMeter(t)
 	reg, err := otel.Register(p.Meter("shop"), e, otel.Options{})
 	require.NoError(t, err)

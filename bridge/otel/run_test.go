@@ -3,7 +3,6 @@ package otel_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/otel"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -49,7 +49,7 @@ func TestRestart(t *testing.T) {
 // time.
 func TestRetireAndComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, hotcount.Options{})
+		e := enginetest.New(t, hotcount.Options{})
 		export := func() {
 			var s snapshot.Snapshot
 			e.Snapshot(&s)
@@ -83,49 +83,17 @@ func TestRetireAndComeBack(t *testing.T) {
 // Beside writers, deletes, snapshots and other readers, no series falls while its
 // start time is the same.
 func TestMonotoneBesideWriters(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
-	jobs := e.CounterVec("jobs_total", "queue")
-	ctx, cancel := context.WithCancel(context.Background())
-	var busy sync.WaitGroup
-	for g := range 2 {
-		busy.Go(func() {
-			for i := g; ctx.Err() == nil; i++ {
-				c := jobs.With(fmt.Sprint(i % 5))
-				c.Inc()
-				if i%97 == 0 {
-					c.Delete()
-				}
-			}
-		})
-	}
-	busy.Go(func() {
-		var s snapshot.Snapshot
-		for ctx.Err() == nil {
-			e.Snapshot(&s)
-			e.Acknowledge(s.Seq)
-		}
-	})
+	e := enginetest.New(t, hotcount.Options{})
 	r := readerOf(t, e, otel.Options{})
 	p, byMeter := newMeter(t)
 	_, err := otel.Register(p.Meter("shop"), e, otel.Options{})
 	require.NoError(t, err)
-	var readers sync.WaitGroup
-	for range 2 {
-		readers.Go(func() {
-			seen := make(map[string]float64)
-			for range 20 {
-				collect(t, byMeter)
-				for name, v := range collect(t, r) {
-					id := fmt.Sprint(name, v.start.UnixNano())
-					if !assert.GreaterOrEqual(t, v.n, seen[id], id) {
-						return
-					}
-					seen[id] = v.n
-				}
-			}
-		})
-	}
-	readers.Wait()
-	cancel()
-	busy.Wait()
+	enginetest.Monotone(t, e, func() map[string]float64 {
+		collect(t, byMeter)
+		values := make(map[string]float64)
+		for name, v := range collect(t, r) {
+			values[fmt.Sprint(name, v.start.UnixNano())] = v.n
+		}
+		return values
+	})
 }

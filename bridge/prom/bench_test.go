@@ -12,6 +12,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/prom"
+	"github.com/hotcount/hotcount/internal/enginetest"
 )
 
 const benchSeries = 100_000
@@ -21,7 +22,7 @@ var benchLabels = []string{"method", "post"}
 func postOf(i int) string { return fmt.Sprintf("%08d", i*7919) }
 
 func hotcountRegistry(b *testing.B) *prometheus.Registry {
-	e := newEngine(b, hotcount.Options{Limits: hotcount.Limits{FamilySeries: benchSeries}})
+	e := enginetest.New(b, hotcount.Options{Limits: hotcount.Limits{FamilySeries: benchSeries}})
 	views := e.CounterVec("views_total", benchLabels...)
 	for i := range benchSeries {
 		views.With("GET", postOf(i)).Add(int64(i))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/prom"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -35,7 +36,7 @@ func hiddenOf(t testing.TB, g prometheus.Gatherer) []string {
 // change wins.
 func TestCollidingNames(t *testing.T) {
 	for range 20 {
-		e := newEngine(t, hotcount.Options{})
+		e := enginetest.New(t, hotcount.Options{})
 		e.Counter("jobs").Add(1)
 		e.Counter("jobs_total").Add(2)
 		e.Uniques("visitors").AddString("x")
@@ -67,7 +68,7 @@ func TestCollidingNames(t *testing.T) {
 
 // A name does not change hands when a better owner comes later.
 func TestNamesAreKept(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	r := registryOf(t, prom.New(e, prom.Options{}))
 	e.Counter("jobs").Add(1)
 	assert.Equal(t, map[string]float64{"jobs_total": 1}, values(gather(t, r)))
@@ -80,7 +81,7 @@ func TestNamesAreKept(t *testing.T) {
 // An overflow series has the family's name and is no collision, also when it
 // comes later.
 func TestOverflowIsNoCollision(t *testing.T) {
-	e := newEngine(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: 1}})
+	e := enginetest.New(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: 1}})
 	r := registryOf(t, prom.New(e, prom.Options{}))
 	e.Uniques("visitors", "site", "a").AddString("x")
 	assert.Len(t, gather(t, r), 3)
@@ -93,7 +94,7 @@ func TestOverflowIsNoCollision(t *testing.T) {
 func TestTwoEnginesInOneRegistry(t *testing.T) {
 	r := prometheus.NewPedanticRegistry()
 	for name, n := range map[string]int64{"a": 1, "b": 2} {
-		e := newEngine(t, hotcount.Options{})
+		e := enginetest.New(t, hotcount.Options{})
 		e.Counter("jobs_total", "queue", "mail", "zone", "1").Add(n)
 		e.Counter("idle_total").Add(n)
 		wrapped := prometheus.WrapRegistererWith(prometheus.Labels{"engine": name}, r)
@@ -112,7 +113,7 @@ func TestTwoEnginesInOneRegistry(t *testing.T) {
 // A registry cannot know that it has the collector already. Its scrapes say so,
 // and still have every series once.
 func TestRegisteredTwice(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	e.Counter("jobs_total").Add(1)
 	c := prom.New(e, prom.Options{})
 	r := registryOf(t, c, c)
@@ -123,7 +124,7 @@ func TestRegisteredTwice(t *testing.T) {
 
 // Metrics that the program shows by itself keep their place beside an engine's.
 func TestBesideNativeMetrics(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	e.Counter("jobs_total").Add(1)
 	native := prometheus.NewCounter(prometheus.CounterOpts{Name: "native_total", Help: "Native."})
 	clash := prometheus.NewGauge(prometheus.GaugeOpts{Name: "jobs_total", Help: "Native, too."})

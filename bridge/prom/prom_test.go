@@ -1,7 +1,6 @@
 package prom_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -18,17 +17,10 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/prom"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
-
-func newEngine(t testing.TB, o hotcount.Options) *hotcount.Engine {
-	t.Helper()
-	e, err := hotcount.New(o)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	return e
-}
 
 // registryOf returns a registry that checks all that client_golang can check of
 // an unchecked collector.
@@ -89,23 +81,12 @@ func values(series map[string]*dto.Metric) map[string]float64 {
 	return v
 }
 
-// fillKinds gives an engine a series of each kind.
+// fillKinds gives an engine a series of each kind, and a counter that falls though
+// its name ends in _total.
 func fillKinds(t testing.TB, e *hotcount.Engine) {
 	t.Helper()
-	jobs := e.Counter("jobs_total", "queue", "mail", "code", "200")
-	_, err := e.Window(jobs, window.Options{})
-	require.NoError(t, err)
-	jobs.Add(7)
-	e.Counter("clicks").Add(2)
-	e.Counter("connections").Add(-3)
+	enginetest.FillKinds(t, e)
 	e.Counter("jumps_total").Add(-4)
-	e.Uniques("visitors", "site", "a").AddString("x")
-	orders, err := e.Events("orders", window.EventsOptions{Resolution: time.Minute, Buckets: 60})
-	require.NoError(t, err)
-	orders.AddAt(time.Now(), 5)
-	recent, err := e.UniquesWindow("recent", window.UniquesOptions{Resolution: time.Minute, Buckets: 60})
-	require.NoError(t, err)
-	recent.AddString("x")
 }
 
 var kindOptions = prom.Options{
@@ -114,7 +95,7 @@ var kindOptions = prom.Options{
 }
 
 func TestScrapeShowsEveryKind(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	fillKinds(t, e)
 	got := values(gather(t, registryOf(t, prom.New(e, kindOptions))))
 	for name := range got {
@@ -143,7 +124,7 @@ func TestScrapeShowsEveryKind(t *testing.T) {
 
 // Prometheus' linter finds nothing, in the engine's own series neither.
 func TestLint(t *testing.T) {
-	e := newEngine(t, hotcount.Options{Dir: t.TempDir(), Limits: hotcount.Limits{FamilySeries: 1}})
+	e := enginetest.New(t, hotcount.Options{Dir: t.TempDir(), Limits: hotcount.Limits{FamilySeries: 1}})
 	fillKinds(t, e)
 	e.Counter("jobs_total", "queue", "over", "code", "500").Inc()
 	err := e.Adjust(hotcount.Drift{Key: e.Counter("clicks").Key(), Counted: 2, Truth: 5})
@@ -172,7 +153,7 @@ func TestLint(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	fillKinds(t, e)
 	handler := promhttp.HandlerFor(registryOf(t, prom.New(e, kindOptions)), promhttp.HandlerOpts{})
 	page := httptest.NewRecorder()
@@ -183,7 +164,7 @@ func TestHelp(t *testing.T) {
 // The overflow series of a full family has other labels than the rest, and is
 // part of every sum.
 func TestOverflow(t *testing.T) {
-	e := newEngine(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: 2}})
+	e := enginetest.New(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: 2}})
 	views := e.CounterVec("views_total", "post")
 	for i := range 5 {
 		views.With(fmt.Sprint(i)).Inc()
@@ -198,7 +179,7 @@ func TestOverflow(t *testing.T) {
 // The text of different values differs, so that invalid ones neither fail the
 // scrape nor take each other's counts.
 func TestInvalidValuesStayApart(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	paths := e.CounterVec("paths_total", "path")
 	given := []string{"\xff", "\xfe", "\ufffd", "\ufffdff", "", "a\x80", "a\x81", "é"}
 	for _, v := range given {
@@ -209,7 +190,7 @@ func TestInvalidValuesStayApart(t *testing.T) {
 }
 
 func TestWindowBesideALabelOfThatName(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	o := window.EventsOptions{Resolution: time.Minute, Buckets: 60}
 	_, err := e.Events("orders", o, "window", "left", "exported_window", "right", "z", "last")
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/prom"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -47,7 +47,7 @@ func TestRestart(t *testing.T) {
 // created timestamp.
 func TestRetireAndComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, hotcount.Options{})
+		e := enginetest.New(t, hotcount.Options{})
 		export := func() {
 			var s snapshot.Snapshot
 			e.Snapshot(&s)
@@ -75,7 +75,7 @@ func TestRetireAndComeBack(t *testing.T) {
 // A scrape holds on to nothing: what left the engine is not kept alive for the
 // next one, and the engine's next snapshot is the one it would have been.
 func TestScrapeLeavesNoTrace(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	e.Counter("jobs_total").Add(7)
 	r := registryOf(t, prom.New(e, prom.Options{}))
 	var s snapshot.Snapshot
@@ -86,79 +86,22 @@ func TestScrapeLeavesNoTrace(t *testing.T) {
 	seq := s.Seq
 	e.Snapshot(&s)
 	assert.Equal(t, seq+1, s.Seq)
-	assert.Zero(t, parkedAfter(t, e, func() { gather(t, r) }))
+	assert.Zero(t, enginetest.ParkedAfter(t, e, func() { gather(t, r) }))
 	runtime.KeepAlive(r)
-}
-
-// parkedAfter retires a counter that a scrape has seen and returns how many
-// series are still alive once nobody else holds it.
-func parkedAfter(t *testing.T, e *hotcount.Engine, look func()) float64 {
-	t.Helper()
-	e.Counter("gone_total").Inc()
-	look()
-	e.Counter("gone_total").Delete()
-	var s snapshot.Snapshot
-	for range 2 { // it retires, and is evicted
-		e.Snapshot(&s)
-		e.Acknowledge(s.Seq)
-	}
-	runtime.GC()
-	e.Snapshot(&s) // waits for finalizers
-	for _, g := range s.Gauges {
-		if g.Key.Name() == "hotcount_series_parked" {
-			return g.Value
-		}
-	}
-	t.Fatal("no hotcount_series_parked")
-	return 0
 }
 
 // Beside writers, deletes, snapshots and other scrapes, no series falls while its
 // created timestamp is the same.
 func TestMonotoneBesideWriters(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
-	jobs := e.CounterVec("jobs_total", "queue")
-	ctx, cancel := context.WithCancel(context.Background())
-	var busy sync.WaitGroup
-	for g := range 2 {
-		busy.Go(func() {
-			for i := g; ctx.Err() == nil; i++ {
-				c := jobs.With(fmt.Sprint(i % 5))
-				c.Inc()
-				if i%97 == 0 {
-					c.Delete()
-				}
-			}
-		})
-	}
-	busy.Go(func() {
-		var s snapshot.Snapshot
-		for ctx.Err() == nil {
-			e.Snapshot(&s)
-			e.Acknowledge(s.Seq)
-		}
-	})
+	e := enginetest.New(t, hotcount.Options{})
 	r := registryOf(t, prom.New(e, prom.Options{}))
-	var scrapers sync.WaitGroup
-	for range 2 {
-		scrapers.Go(func() {
-			seen := make(map[string]float64)
-			for range 20 {
-				families, err := r.Gather()
-				if !assert.NoError(t, err) {
-					return
-				}
-				for name, m := range seriesOf(families) {
-					id := fmt.Sprint(name, createdOf(m).UnixNano())
-					if !assert.GreaterOrEqual(t, value(m), seen[id], id) {
-						return
-					}
-					seen[id] = value(m)
-				}
-			}
-		})
-	}
-	scrapers.Wait()
-	cancel()
-	busy.Wait()
+	enginetest.Monotone(t, e, func() map[string]float64 {
+		families, err := r.Gather()
+		assert.NoError(t, err)
+		values := make(map[string]float64)
+		for name, m := range seriesOf(families) {
+			values[fmt.Sprint(name, createdOf(m).UnixNano())] = value(m)
+		}
+		return values
+	})
 }

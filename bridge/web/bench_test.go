@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/enginetest"
 )
 
 // BenchmarkHandler answers for an engine of 100,000 series.
 func BenchmarkHandler(b *testing.B) {
 	const series = 100_000
-	e := newEngine(b, hotcount.Options{Limits: hotcount.Limits{FamilySeries: series}})
+	e := enginetest.New(b, hotcount.Options{Limits: hotcount.Limits{FamilySeries: series}})
 	posts := e.CounterVec("views_total", "post", "code")
 	for i := range series {
 		posts.With(fmt.Sprintf("post-%07d", i), "200").Inc()

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -116,7 +117,7 @@ var nastyValues = []string{
 // The document shows every kind of series, exactly.
 func TestHandlerShowsAnEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, hotcount.Options{Dir: t.TempDir()})
+		e := enginetest.New(t, hotcount.Options{Dir: t.TempDir()})
 		m := newMiddleware(t, e, Options{})
 		jobs := e.Counter("jobs_total", "queue", "mail", "app", "x")
 		_, err := e.Window(jobs, window.Options{})
@@ -166,7 +167,7 @@ func TestHandlerShowsAnEngine(t *testing.T) {
 // in order, and no two series have the same key.
 func TestHandlerPages(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	want := make(map[string]bool)
 	for i, v := range nastyValues {
 		for _, name := range []string{"a_total", "ab_total", "z_total"} {
@@ -223,7 +224,7 @@ func counterKey(c *hotcount.Counter, n int64) snapshot.Key {
 
 // Asking twice gets the same bytes, but for the time, when nothing is counted.
 func TestHandlerIsDeterministic(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	for i := range 300 {
 		e.Counter("a_total", "l", fmt.Sprint(i), "m", fmt.Sprint(-i)).Inc()
 	}
@@ -238,12 +239,12 @@ func TestHandlerIsDeterministic(t *testing.T) {
 // What earlier runs counted is there before anybody asks for it, once.
 func TestHandlerShowsWhatEarlierRunsLeft(t *testing.T) {
 	dir := t.TempDir()
-	e := newEngine(t, hotcount.Options{Dir: dir})
+	e := enginetest.New(t, hotcount.Options{Dir: dir})
 	e.Counter("a_total", "l", "old").Add(7)
 	e.Counter("a_total", "l", "both").Add(5)
 	require.NoError(t, e.Close(context.Background()))
 
-	e = newEngine(t, hotcount.Options{Dir: dir})
+	e = enginetest.New(t, hotcount.Options{Dir: dir})
 	e.Counter("a_total", "l", "both").Add(1)
 	a := get(t, Handler(e), "prefix=a_")
 	require.Len(t, a.Counters, 2)
@@ -254,7 +255,7 @@ func TestHandlerShowsWhatEarlierRunsLeft(t *testing.T) {
 }
 
 func TestHandlerRefuses(t *testing.T) {
-	h := Handler(newEngine(t, hotcount.Options{}))
+	h := Handler(enginetest.New(t, hotcount.Options{}))
 	for _, query := range []string{
 		"limit=0", "limit=-1", "limit=100001", "limit=x", "limit=", "limit=1&limit=1", "limit=99999999999999999999",
 		"perfix=a", "prefix=a&prefix=b", "prefix=%zz", "a;b", "after=a&after=b", "%00=1", "=",
@@ -284,7 +285,7 @@ func TestHandlerRefuses(t *testing.T) {
 
 // A client that goes away while it waits for its turn does not wait on.
 func TestHandlerEndsWithItsClient(t *testing.T) {
-	h := Handler(newEngine(t, hotcount.Options{})).(*handler)
+	h := Handler(enginetest.New(t, hotcount.Options{})).(*handler)
 	h.source.turn <- struct{}{} // somebody else's page is being taken
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -296,7 +297,7 @@ func TestHandlerEndsWithItsClient(t *testing.T) {
 // A document that cannot be written to its end is not ended as if it were whole.
 func TestHandlerAbortsWhatItCannotEnd(t *testing.T) {
 	_, panicked := serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		Handler(newEngine(t, hotcount.Options{})).ServeHTTP(full{w}, r)
+		Handler(enginetest.New(t, hotcount.Options{})).ServeHTTP(full{w}, r)
 	}), httptest.NewRequest("GET", "/", nil))
 	assert.Equal(t, http.ErrAbortHandler, panicked)
 }

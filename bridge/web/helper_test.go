@@ -1,26 +1,16 @@
 package web
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
 )
-
-func newEngine(t testing.TB, o hotcount.Options) *hotcount.Engine {
-	t.Helper()
-	e, err := hotcount.New(o)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, e.Close(context.Background())) })
-	return e
-}
 
 func newMiddleware(t testing.TB, e *hotcount.Engine, o Options) *Middleware {
 	t.Helper()

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -72,7 +73,7 @@ func TestMiddlewareCountsWhatBecameOfARequest(t *testing.T) {
 	} {
 		for _, exact := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/exact=%t", c.name, exact), func(t *testing.T) {
-				e := newEngine(t, hotcount.Options{})
+				e := enginetest.New(t, hotcount.Options{})
 				m := newMiddleware(t, e, Options{ExactCodes: exact})
 				r := httptest.NewRequest("GET", "/", nil)
 				if c.request != nil {
@@ -93,7 +94,7 @@ func TestMiddlewareCountsWhatBecameOfARequest(t *testing.T) {
 
 // A code that is none panics in net/http, and so counts as a panic.
 func TestMiddlewareCountsAnInvalidCodeAsAPanic(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{})
 	_, panicked := serve(m.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(1_000_000)
@@ -104,7 +105,7 @@ func TestMiddlewareCountsAnInvalidCodeAsAPanic(t *testing.T) {
 
 // Who recovers a panic above the middleware sees the stack that it came from.
 func TestMiddlewareKeepsTheStackOfAPanic(t *testing.T) {
-	m := newMiddleware(t, newEngine(t, hotcount.Options{}), Options{})
+	m := newMiddleware(t, enginetest.New(t, hotcount.Options{}), Options{})
 	var stack string
 	func() {
 		defer func() {
@@ -120,7 +121,7 @@ func thePlaceThatPanics(http.ResponseWriter, *http.Request) { panic("here") }
 
 // A handler that ends its goroutine is counted, and is not in flight any more.
 func TestMiddlewareCountsGoexit(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{})
 	done := make(chan struct{})
 	go func() {
@@ -135,7 +136,7 @@ func TestMiddlewareCountsGoexit(t *testing.T) {
 // Whatever handlers do, by whatever method, at once: each request is counted once,
 // its bytes are, and none stays in flight.
 func TestMiddlewareConserves(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{})
 	var read, written [8]int64 // by worker
 	handler := func(worker int, r *rand.Rand) http.Handler {
@@ -187,7 +188,7 @@ func TestMiddlewareConserves(t *testing.T) {
 // goroutines end with the engine.
 func TestMiddlewareTakesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newEngine(t, hotcount.Options{})
+		e := enginetest.New(t, hotcount.Options{})
 		m := newMiddleware(t, e, Options{})
 		for _, took := range []time.Duration{20, 500, 30} {
 			serve(m.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -218,7 +219,7 @@ func gaugesText(m *Middleware) string {
 
 // HEAD has no body to count, however much the handler writes.
 func TestMiddlewareCountsNoBodyOfHead(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	h := newMiddleware(t, e, Options{}).Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("body")) }))
 	serve(h, httptest.NewRequest("HEAD", "/", nil))
 	assert.Zero(t, sum(totals(e, "http_response_bytes_total")))
@@ -229,7 +230,7 @@ func TestMiddlewareCountsNoBodyOfHead(t *testing.T) {
 // The handler finds the body as it was, and so does who looks at the request
 // afterwards.
 func TestMiddlewareGivesTheBodyBack(t *testing.T) {
-	m := newMiddleware(t, newEngine(t, hotcount.Options{}), Options{})
+	m := newMiddleware(t, enginetest.New(t, hotcount.Options{}), Options{})
 	for _, body := range []io.ReadCloser{nil, http.NoBody, io.NopCloser(strings.NewReader("x"))} {
 		r := httptest.NewRequest("POST", "/", nil)
 		r.Body = body
@@ -241,7 +242,7 @@ func TestMiddlewareGivesTheBodyBack(t *testing.T) {
 }
 
 func TestMiddlewareRefusesWhatCannotBe(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	for _, c := range []struct {
 		o    Options
 		want error
@@ -260,7 +261,7 @@ func TestMiddlewareRefusesWhatCannotBe(t *testing.T) {
 
 // After Close the counts go on.
 func TestMiddlewareOutlivesItsEngine(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{})
 	require.NoError(t, e.Close(context.Background()))
 	serve(m.Wrap(http.NotFoundHandler()), httptest.NewRequest("GET", "/", nil))
@@ -271,7 +272,7 @@ func TestMiddlewareOutlivesItsEngine(t *testing.T) {
 // What was in flight in a crash is not in flight for ever: the gauge is no series
 // of the engine.
 func TestInFlightIsNotKept(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{})
 	serve(m.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		assert.EqualValues(t, 1, m.InFlight())

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -22,7 +23,7 @@ import (
 // no moment, and the default one few.
 func TestHandlerBoundsMemory(t *testing.T) {
 	const series, megabyte = 100_000, 1 << 20
-	e := newEngine(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: series + 1}})
+	e := enginetest.New(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: series + 1}})
 	posts := e.CounterVec("views_total", "post", "code")
 	for i := range series {
 		posts.With(fmt.Sprintf("post-%07d", i), "200").Inc()
@@ -51,7 +52,7 @@ func TestHandlerBoundsMemory(t *testing.T) {
 // Keys that strangers made long shorten pages, and no series is left out.
 func TestHandlerPagesOfLongKeys(t *testing.T) {
 	const series, long = 300, 60 << 10
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	posts := e.CounterVec("views_total", "post")
 	for i := range series {
 		posts.With(fmt.Sprintf("%03d", i*389%series) + strings.Repeat("x", long)).Inc()
@@ -79,7 +80,7 @@ func TestHandlerPagesOfLongKeys(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, p.items, 1)
 
-	e = newEngine(t, hotcount.Options{})
+	e = enginetest.New(t, hotcount.Options{})
 	_, err = e.Events("orders", window.EventsOptions{}, "shop", strings.Repeat("x", 2*maxKeys))
 	require.NoError(t, err)
 	p, err = newSource(e, nil).page(t.Context(), snapshot.Query{Prefix: "orders", Limit: 10})

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/enginetest"
 )
 
 func ok(http.ResponseWriter, *http.Request) {}
@@ -77,7 +78,7 @@ func TestRoutes(t *testing.T) {
 			"wrapping, copying": wrapping(copying(Route("", outer))),
 		} {
 			t.Run(fmt.Sprint(name, " ", c.method, " ", c.url), func(t *testing.T) {
-				e := newEngine(t, hotcount.Options{})
+				e := enginetest.New(t, hotcount.Options{})
 				serve(newMiddleware(t, e, Options{}).Wrap(h), httptest.NewRequest(c.method, c.url, nil))
 				var code, method, route string
 				fmt.Sscan(c.want, &code, &method, &route)
@@ -100,7 +101,7 @@ func TestClientsChooseNoLabels(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/tenants/{id}/", ok)
 	mux.HandleFunc("GET /users/{id}", ok)
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	h := newMiddleware(t, e, Options{}).Wrap(copying(Route("", mux)))
 	direct := newMiddleware(t, e, Options{}).Wrap(mux)
 
@@ -138,7 +139,7 @@ func TestClientsChooseNoLabels(t *testing.T) {
 // A Route option that lets clients choose makes no more than the limit of series,
 // and counts all the same.
 func TestRoutesAreLimited(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{ExactCodes: true, Route: func(r *http.Request) string { return r.URL.Path[1:] }})
 	h := m.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(200 + len(r.URL.Path)%3) }))
 	const n = maxTallies + 500
@@ -155,7 +156,7 @@ func TestRoutesAreLimited(t *testing.T) {
 
 // An empty route counts as unmatched.
 func TestAnEmptyRouteIsUnmatched(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{Name: "api", Route: func(*http.Request) string { return "" }})
 	serve(m.Wrap(http.NotFoundHandler()), httptest.NewRequest("GET", "/", nil))
 	assert.Equal(t, map[string]int64{`{code="4xx",method="GET",route="unmatched"}`: 1}, totals(e, "api_requests_total"))

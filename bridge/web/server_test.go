@@ -22,13 +22,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/enginetest"
 )
 
 // listen serves h behind a Middleware on loopback. counted waits until n requests
 // have ended, which for a client that has its answer may be a moment later.
 func listen(t *testing.T, h http.Handler, http2 bool) (srv *httptest.Server, e *hotcount.Engine, counted func(n int)) {
 	t.Helper()
-	e = newEngine(t, hotcount.Options{})
+	e = enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{ExactCodes: true})
 	wrapped := m.Wrap(h)
 	ended := make(chan struct{}, 100)
@@ -199,7 +200,7 @@ func TestClientGone(t *testing.T) {
 
 // A file is handed to the writer below, which can send it without copying.
 func TestReadFrom(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	below := &readerFrom{ResponseRecorder: httptest.NewRecorder()}
 	newMiddleware(t, e, Options{}).Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, err := io.Copy(w, io.LimitReader(strings.NewReader("0123456789"), 4))
@@ -293,7 +294,7 @@ func TestReverseProxy(t *testing.T) {
 
 // A flush that the writer below refuses is an error, and begins no response.
 func TestFlushThatFails(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	newMiddleware(t, e, Options{ExactCodes: true}).Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		assert.ErrorIs(t, http.NewResponseController(w).Flush(), errFlush)
 		_, _, err := http.NewResponseController(w).Hijack()

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/enginetest"
 )
 
 func testMux() *http.ServeMux {
@@ -40,7 +41,7 @@ func onlyPrefix(t *testing.T, object, prefix string) string {
 // An expvar has a number for each series, exact for who reads 64 bits, whatever
 // labels hold.
 func TestVar(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	m := newMiddleware(t, e, Options{})
 	for i, v := range nastyValues {
 		e.Counter("a_total", "l", v).Add(math.MaxInt64 - int64(i))
@@ -62,7 +63,7 @@ func TestVar(t *testing.T) {
 
 // An expvar of a large engine says that it is not whole.
 func TestVarIsLimited(t *testing.T) {
-	e := newEngine(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: maxVars + 1}})
+	e := enginetest.New(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: maxVars + 1}})
 	v := e.CounterVec("a_total", "l")
 	for i := range maxVars + 1 {
 		v.With(fmt.Sprint(i)).Inc()

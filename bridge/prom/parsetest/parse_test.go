@@ -1,7 +1,6 @@
 package parsetest
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/prom"
+	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -35,14 +35,6 @@ var formats = map[string]string{
 type sample struct {
 	value float64
 	start int64 // Unix milliseconds, 0 if the format does not tell
-}
-
-func newEngine(t testing.TB, o hotcount.Options) *hotcount.Engine {
-	t.Helper()
-	e, err := hotcount.New(o)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	return e
 }
 
 // scrape asks for a page as a server does, and parses it as one. It refuses a
@@ -90,7 +82,7 @@ func scrape(t testing.TB, e *hotcount.Engine, format string) map[string]sample {
 // from those that have it.
 func TestServerReadsEveryKind(t *testing.T) {
 	before := time.Now().Truncate(time.Second).UnixMilli()
-	e := newEngine(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: 1}})
+	e := enginetest.New(t, hotcount.Options{Limits: hotcount.Limits{FamilySeries: 1}})
 	jobs := e.CounterVec("jobs_total", "queue")
 	_, err := e.WindowVec(jobs, window.Options{Resolution: time.Second, Buckets: 60})
 	require.NoError(t, err)
@@ -129,7 +121,7 @@ func TestServerReadsEveryKind(t *testing.T) {
 // Names that OpenMetrics makes from one counter do not fail the scrape of others
 // that look like them.
 func TestServerReadsNamesThatLookAlike(t *testing.T) {
-	e := newEngine(t, hotcount.Options{})
+	e := enginetest.New(t, hotcount.Options{})
 	e.Counter("jobs_total").Add(1)
 	e.Uniques("jobs").AddString("x")
 	e.Counter("jobs_created").Add(2)
@@ -159,7 +151,7 @@ func FuzzLabelValues(f *testing.F) {
 		f.Add("\xff", v)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		e := newEngine(t, hotcount.Options{})
+		e := enginetest.New(t, hotcount.Options{})
 		jobs := e.CounterVec("jobs_total", "x", "y")
 		want := make(map[string]float64)
 		for i, v := range [][2]string{{a, b}, {b, a}, {a, a}, {a + b, ""}, {"", a + b}} {
