@@ -1,11 +1,9 @@
 package hotcount
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -152,44 +150,6 @@ func TestWarmViewAllocatesAConstant(t *testing.T) {
 		return testing.AllocsPerRun(10, func() { e.View(&v) })
 	}
 	assert.LessOrEqual(t, allocs(10_000), allocs(100)+20)
-}
-
-// Beside adds, deletes and snapshots, the runs of one row never decrease while
-// all adds are positive.
-func TestViewsBesideWritersAreMonotone(t *testing.T) {
-	e := newEngine(t, Options{})
-	jobs := e.CounterVec("jobs_total", "queue")
-	ctx, cancel := context.WithCancel(context.Background())
-	var writers sync.WaitGroup
-	for g := range 2 {
-		writers.Go(func() {
-			for i := g; ctx.Err() == nil; i++ {
-				c := jobs.With(fmt.Sprint(i % 5))
-				c.Inc()
-				if i%97 == 0 {
-					c.Delete()
-				}
-			}
-		})
-	}
-	writers.Go(func() {
-		var s snapshot.Snapshot
-		for ctx.Err() == nil {
-			e.Snapshot(&s)
-			e.Acknowledge(s.Seq)
-		}
-	})
-	seen := make(map[rowID]int64)
-	var v View
-	for range 300 {
-		e.View(&v)
-		for id, n := range rowsOfView(&v) {
-			require.GreaterOrEqual(t, n, seen[id], "%v", id)
-			seen[id] = n
-		}
-	}
-	cancel()
-	writers.Wait()
 }
 
 func BenchmarkView(b *testing.B) {
