@@ -136,14 +136,3 @@ func grouped[T int | int64](n T) string {
 	}
 	return digits
 }
-
-// short writes a positive number with two or three digits that mean something.
-func short(v float64) string {
-	switch {
-	case v >= 99.5:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 9.95:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(v, 'f', 2, 64)
-}

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hotcount/hotcount/bench/internal/show"
 )
 
 // A table is the values of a heat map. A cell without a value is NaN.
@@ -94,7 +96,7 @@ func (t *table) labels(heat *plotter.HeatMap) (*plotter.Labels, error) {
 				continue
 			}
 			at.XYs = append(at.XYs, plotter.XY{X: float64(c), Y: float64(r)})
-			at.Labels = append(at.Labels, short(v))
+			at.Labels = append(at.Labels, show.Short(v))
 			cell := colors[int(v/heat.Max*float64(len(colors)-1)+0.5)]
 			styles = append(styles, text.Style{
 				Color: readableOn(cell), Font: textFont(), Handler: plot.DefaultTextHandler,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/show"
 )
 
 // WriteHTML writes the report as a page of one file: where and how it was
@@ -119,7 +120,7 @@ func share(v float64) string {
 func newRow(r *bench.Result) row {
 	cells := []string{optional(r.Stripes > 0, grouped(r.Stripes)), printable(r.Pick), grouped(r.Goroutines), fmt.Sprintf("%d %%", r.ReadPercent), printable(r.Keys)}
 	if s, ok := speed(r); ok {
-		cells = append(cells, short(s.Median), spread(r, s), short(1000/s.Median))
+		cells = append(cells, show.Short(s.Median), spread(r, s), show.Short(1000/s.Median))
 	} else {
 		cells = append(cells, "", "", "")
 	}
@@ -132,7 +133,7 @@ func newRow(r *bench.Result) row {
 	}
 	return row{printable(r.Impl), append(cells,
 		optional(r.BytesPerCounter > 0, whole(r.BytesPerCounter)),
-		optional(r.Skew() > 0, short(r.Skew())))}
+		optional(r.Skew() > 0, show.Short(r.Skew())))}
 }
 
 // spread marks a result that disturbed rounds are part of.

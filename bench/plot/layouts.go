@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/show"
 )
 
 // layoutFigures draws stripes by goroutines, a heat map for each implementation
@@ -61,7 +62,7 @@ func layoutFigure(results []*bench.Result, stripes, goroutines []int) (Figure, e
 	content, height, err := t.draw("goroutines", "stripes")
 	return Figure{
 		Text: fmt.Sprintf("Medians; darker is faster. The fastest of these is %s with %s: %s million per second.",
-			count(best.Stripes, "stripe"), count(best.Goroutines, "goroutine"), short(most)),
+			count(best.Stripes, "stripe"), count(best.Goroutines, "goroutine"), show.Short(most)),
 		width: figureWidth, height: height, content: content,
 	}, err
 }

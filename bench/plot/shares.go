@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/show"
 )
 
 // maxShown bounds the stripes that are drawn one by one. More are in the table,
@@ -67,7 +68,7 @@ func shareFigure(results []*bench.Result) (Figure, error) {
 	content, height, err := t.draw("stripe", "")
 	return Figure{
 		Text: fmt.Sprintf("A row for each result; darker stripes took more. The most uneven: %s, where the busiest stripe took %s times its even share.",
-			shareName(worst), short(worst.Skew())),
+			shareName(worst), show.Short(worst.Skew())),
 		width: figureWidth, height: height, content: content,
 	}, err
 }

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/show"
 )
 
 // lineColors stand out from white and from near-black, by a contrast of 3 at
@@ -191,9 +192,9 @@ func throughputText(lines []line, goroutines []int) string {
 				low, least = l.name, s.Median
 			}
 		}
-		text += fmt.Sprintf(" At %s: %s %s", count(g, "goroutine"), top, short(most))
+		text += fmt.Sprintf(" At %s: %s %s", count(g, "goroutine"), top, show.Short(most))
 		if low != top {
-			text += fmt.Sprintf(" to %s %s", low, short(least))
+			text += fmt.Sprintf(" to %s %s", low, show.Short(least))
 		}
 		text += " million per second."
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/show"
 )
 
 // ours is the implementation that the others are put beside.
@@ -48,9 +49,9 @@ func costRow(p *pivot, name string, results []*bench.Result) {
 	mine := results[i]
 	var others []string
 	for _, other := range slices.Delete(slices.Clone(results), i, i+1) {
-		text := other.Impl + " " + short(other.Speed().Median/1e6)
+		text := other.Impl + " " + show.Short(other.Speed().Median/1e6)
 		if other.Impl == "atomic" || len(others) == 0 {
-			text += fmt.Sprintf(" (%s ×)", short(mine.Speed().Median/other.Speed().Median))
+			text += fmt.Sprintf(" (%s ×)", show.Short(mine.Speed().Median/other.Speed().Median))
 		}
 		others = append(others, text)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/show"
 )
 
 // A pivot is a table that results are sorted into. Rows and columns are in the
@@ -91,18 +92,7 @@ func rate(r *bench.Result) string {
 	if r.Disturbed > 0 {
 		mark = `\*`
 	}
-	return fmt.Sprintf("%s ±%.0f %%%s", short(s.Median/1e6), 50*s.Spread(), mark)
-}
-
-// short writes a number with two or three digits that mean something.
-func short(v float64) string {
-	switch {
-	case v >= 99.5:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 9.95:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(v, 'f', 2, 64)
+	return fmt.Sprintf("%s ±%.0f %%%s", show.Short(s.Median/1e6), 50*s.Spread(), mark)
 }
 
 func count(n int, noun string) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount/bench"
+	"github.com/hotcount/hotcount/bench/internal/show"
 )
 
 // errSection is wrapped by the error for a section that there is none of.
@@ -132,7 +133,7 @@ func skew(r *bench.Report) string {
 	p := newPivot("busiest stripe over the mean")
 	for _, res := range striped(r) {
 		if v := res.Skew(); v > 0 && res.Stripes > 1 {
-			p.set(layout(res), goroutines(res), short(v))
+			p.set(layout(res), goroutines(res), show.Short(v))
 		}
 	}
 	return p.markdown()
