@@ -38,6 +38,6 @@
 // and however many, and about 150 bytes for each series. An update takes 130 ns
 // for each of 10,000 series, several times that where a million no longer fit
 // the caches, and a search about as long again. Updates come further apart when
-// they would take more than a twentieth of a core's time. A browser whose page is
-// hidden does not look.
+// they would take more than a twentieth of a core's time, and so do answers to
+// new searches. A browser whose page is hidden does not look.
 package live

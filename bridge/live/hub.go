@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// busyShare bounds the time that updates take: after one, nothing happens for
-// so many times as long as it took.
+// busyShare bounds the time that updates take: after one there is none for so many
+// times as long as it took. Answers to newcomers have a share as large.
 const busyShare = 20
 
 // A hub knows who looks at a page. While somebody does, one goroutine takes
@@ -99,17 +99,22 @@ func (h *hub) newcomers(all bool) (by map[query][]*client, ok bool) {
 }
 
 // watch serves the clients until there are none. Who comes between two views gets
-// the last one at once.
+// the last one, at once unless others have just been answered so.
 func (p *Page) watch() {
 	w := watcher{page: p}
 	next := time.NewTimer(p.o.Every)
 	defer next.Stop()
+	wake := p.hub.wake // nil during a rest
+	var rest <-chan time.Time
 	for {
 		tick := false
 		select {
 		case <-next.C:
 			tick = true
-		case <-p.hub.wake: // the first client has left a token
+		case <-rest:
+			wake, rest = p.hub.wake, nil
+			continue
+		case <-wake: // the first client has left a token
 			tick = !w.looked()
 		}
 		due, ok := p.hub.newcomers(tick)
@@ -126,8 +131,11 @@ func (p *Page) watch() {
 				c.give(frame)
 			}
 		}
+		took := time.Since(began)
 		if tick {
-			next.Reset(max(p.o.Every, busyShare*time.Since(began)))
+			next.Reset(max(p.o.Every, busyShare*took))
+		} else {
+			wake, rest = nil, time.After(busyShare*took)
 		}
 	}
 }
