@@ -139,6 +139,7 @@ func TestLookUpBringsParkedSeriesBack(t *testing.T) {
 	evict(l, e, c)
 	assert.Same(t, c, e.Counter("jobs_total"))
 	assert.Zero(t, e.parked.len())
+	assert.Empty(t, e.parked.series, "nothing is left behind")
 	l.export(e) // nobody added to it: it leaves again
 	assert.Equal(t, 1, e.parked.len())
 	assert.EqualValues(t, 1, l.total(c))

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 )
@@ -298,4 +300,22 @@ func TestExporterOptions(t *testing.T) {
 		_, err := NewExporter(o)
 		require.ErrorContains(t, err, "hotcount/snapshot: ExporterOptions")
 	}
+}
+
+// A snapshot of an earlier run, which may be large, is let go of when all sinks
+// hold it.
+func TestPriorSnapshotsAreLetGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		prior := &Snapshot{Writer: WriterID{9}, Seq: 1}
+		held := weak.Make(prior)
+		e, err := NewExporter(ExporterOptions{
+			Source: &tally{}, Sinks: []Sink{&recorder{}, &recorder{}}, Prior: []*Snapshot{prior},
+		})
+		require.NoError(t, err)
+		require.NoError(t, e.Flush(t.Context()))
+		synctest.Wait()
+		runtime.GC()
+		require.Nil(t, held.Value())
+		require.NoError(t, e.Close(t.Context()))
+	})
 }

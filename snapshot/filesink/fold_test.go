@@ -28,6 +28,7 @@ func TestFoldUnitesUniques(t *testing.T) {
 		return b
 	}
 	seeded := hll.Options{Seed: 1}.Scheme()
+	var created int64 // of the last row that was folded
 	folded := func(rows ...snapshot.Uniques) (counts []uint64) {
 		k, err := open(Options{}, newSimFS(1))
 		require.NoError(t, err)
@@ -41,6 +42,7 @@ func TestFoldUnitesUniques(t *testing.T) {
 		base := k.Restored()
 		require.Len(t, base, 1)
 		for _, u := range base[0].Uniques {
+			created = u.Created
 			var s hll.Sketch
 			if s.UnmarshalBinary(u.Sketch) != nil {
 				counts = append(counts, 0)
@@ -57,6 +59,11 @@ func TestFoldUnitesUniques(t *testing.T) {
 	other := snapshot.Uniques{Sketch: sketch(14, "a"), Scheme: seeded}
 	broken := snapshot.Uniques{Sketch: []byte("?")}
 	require.Equal(t, []uint64{3}, folded(ab, bc))
+	ab.Created, bc.Created = 7, 5
+	for _, rows := range [][]snapshot.Uniques{{ab, bc}, {bc, ab}} {
+		folded(rows...)
+		require.EqualValues(t, 5, created, "since the earlier of the two")
+	}
 	require.Equal(t, []uint64{4}, folded(ab, bc, coarse), "at the lower precision")
 	require.Equal(t, []uint64{4}, folded(coarse, ab, bc), "whatever the order")
 	require.Equal(t, []uint64{1, 3}, folded(ab, other, bc), "schemes do not mix")
