@@ -50,7 +50,8 @@ type Options struct {
 
 	// Logger gets what goes wrong in the background, slog.Default() by
 	// default. Health series count it in any case. Its handler may add to
-	// the engine's counters, and make them.
+	// the engine's counters, and make them; it must not call View, Snapshot,
+	// Window or Adjust, which may be what logs.
 	Logger *slog.Logger
 }
 

@@ -69,7 +69,8 @@
 // or uniques visitors beside a counter visitors_low in UpDown. One of the two
 // is then left out, the same one for as long as the process runs, and
 // hotcount_prom_hidden{metric,name} says which. A name that is unchanged goes
-// first.
+// first. In OpenMetrics text a counter jobs_total is the family jobs, which
+// uniques jobs are, too: Prometheus reads both, stricter readers may not.
 //
 // A registry cannot see what a collector of changing metrics is going to bring.
 // So it accepts the same collector twice, or another one with the same names,
