@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -8,13 +9,15 @@ import (
 	"github.com/hotcount/hotcount/bench/internal/work"
 )
 
-// lookupImpls find a counter by two label values, each time, and add one.
+// lookupImpls find a counter by two label values, each time, and add one. What
+// they keep of the values are copies, as values are parts of requests: a map whose
+// keys are the very strings that are looked up would not have to compare them.
 func lookupImpls() []Impl {
 	return []Impl{
 		{Name: "hotcount", New: newEngineLookup},
 		{Name: "syncmap", New: func(l Layout) (Counters, error) { return &labelled{labels: work.Labels(l.Keys)}, nil }},
 		{Name: "mutexmap", New: func(l Layout) (Counters, error) {
-			return &lockedMap{labels: work.Labels(l.Keys), counts: make(map[[2]string]int64, l.Keys)}, nil
+			return &lockedMap{labels: work.Labels(l.Keys), counts: make(map[[2]string]*int64, l.Keys)}, nil
 		}},
 	}
 }
@@ -59,7 +62,7 @@ type labelled struct {
 func (m *labelled) of(labels [2]string) *atomic.Int64 {
 	c, ok := m.m.Load(labels)
 	if !ok {
-		c, _ = m.m.LoadOrStore(labels, new(atomic.Int64))
+		c, _ = m.m.LoadOrStore(copied(labels), new(atomic.Int64))
 	}
 	return c.(*atomic.Int64)
 }
@@ -81,16 +84,30 @@ func (m *labelled) Verify(adds []int64) error {
 	return Compare(adds, func(key int) int64 { return m.of(m.labels[key]).Load() })
 }
 
+func copied(labels [2]string) [2]string {
+	return [2]string{strings.Clone(labels[0]), strings.Clone(labels[1])}
+}
+
 // lockedMap is a map from label values to counts behind a mutex.
 type lockedMap struct {
 	mu     sync.Mutex
-	counts map[[2]string]int64
+	counts map[[2]string]*int64
 	labels [][2]string
+}
+
+// of returns a count. The caller has the lock.
+func (m *lockedMap) of(labels [2]string) *int64 {
+	c := m.counts[labels]
+	if c == nil {
+		c = new(int64)
+		m.counts[copied(labels)] = c
+	}
+	return c
 }
 
 func (m *lockedMap) inc(labels [2]string) {
 	m.mu.Lock()
-	m.counts[labels]++
+	*m.of(labels)++
 	m.mu.Unlock()
 }
 
@@ -108,5 +125,5 @@ func (m *lockedMap) Run(steps []Step) {
 }
 
 func (m *lockedMap) Verify(adds []int64) error {
-	return Compare(adds, func(key int) int64 { return m.counts[m.labels[key]] })
+	return Compare(adds, func(key int) int64 { return *m.of(m.labels[key]) })
 }

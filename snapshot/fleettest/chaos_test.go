@@ -174,7 +174,10 @@ func (p *process) direct() *hll.Sketch {
 // The truth under chaos: see the package documentation.
 func TestKillUnderChaos(t *testing.T) {
 	for _, st := range stores {
-		t.Run(st.name, func(t *testing.T) { underChaos(t, st) })
+		t.Run(st.name, func(t *testing.T) {
+			t.Parallel()
+			underChaos(t, st)
+		})
 	}
 }
 

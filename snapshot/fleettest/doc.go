@@ -6,7 +6,7 @@
 // nats-server, on free ports of loopback, and skip what is not installed:
 //
 //	go test ./snapshot/fleettest                          a minute in all
-//	go test ./snapshot/fleettest -run TestKill -chaos 60s -v
+//	go test ./snapshot/fleettest -run TestKill -chaos 1m -v
 //	go test ./snapshot/fleettest -run TestOutage -outage 10m -v
 //	go test ./snapshot/fleettest -run '^$' -bench Flush -benchtime 1x -samples 6
 //	go test ./snapshot/fleettest -run '^$' -bench AddBeside -benchtime 1x -samples 6
