@@ -22,8 +22,10 @@ type paddedWord struct {
 }
 
 // walkLines is how many lines the measurement of a transfer walks over: so many
-// that two workers rarely meet on one, so few that all are in the nearest cache.
-const walkLines = 64
+// that two workers rarely meet on one, and as few as the stripes of a counter. A
+// processor that runs ahead asks for the lines of its next adds; among many lines
+// that hides half of a transfer, among few the other worker takes them away again.
+const walkLines = 8
 
 // A subject is something that is measured. make returns a loop of n adds, and a
 // function that says how many lines it has written to.
