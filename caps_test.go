@@ -136,6 +136,43 @@ func TestKeysOfTheEngine(t *testing.T) {
 	}
 }
 
+// However many goroutines create at once, label values take no more room than
+// there is, and leave it when their series do.
+func TestLabelBytesCapIsExact(t *testing.T) {
+	const room, size, names, writers = 10 * 101, 100, 40, 4
+	e, l := newEngine(t, Options{Limits: Limits{LabelBytes: room}}), newLedger(t)
+	v := e.CounterVec("views_total", "post")
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range names {
+				v.With(fmt.Sprintf("%0*d", size, (i+w*names/writers)%names)).Inc()
+			}
+		})
+	}
+	wg.Wait()
+	assert.EqualValues(t, room, e.labelBytes.Load())
+	assert.EqualValues(t, room/(size+1), e.live.Load())
+	assert.EqualValues(t, e.live.Load(), v.f.live.Load())
+
+	var kept *Counter
+	for s := range e.index.All {
+		if c := (*Counter)(s); !IsOverflow(c.Key()) {
+			evict(l, e, c)
+			kept = c
+		}
+	}
+	assert.Zero(t, e.labelBytes.Load())
+	kept.Inc()
+	l.sweep(e)
+	assert.EqualValues(t, size+1, e.labelBytes.Load(), "what a handle brings back takes room again")
+	var sum int64
+	for _, n := range l.totals() {
+		sum += n
+	}
+	assert.EqualValues(t, names*writers+1, sum)
+}
+
 // Values too long to be exported are counted where there is room for them.
 func TestLongLabelValuesOverflow(t *testing.T) {
 	e := newEngine(t, Options{})

@@ -37,9 +37,9 @@
 // stays in Totals under the old ones.
 //
 // Series cost memory, and label values may come from strangers. [Limits] bound
-// how many series there are; what finds no room is counted in its family's
-// overflow series, so that totals stay exact. Label values may be any bytes, and
-// their hash is keyed.
+// how many series there are and how long their label values; what finds no room
+// is counted in its family's overflow series, so that totals stay exact. Label
+// values may be any bytes, and their hash is keyed.
 //
 // # Choosing
 //

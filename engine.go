@@ -71,6 +71,11 @@ type Limits struct {
 	// Series is the same for all families together, 1,000,000 by default.
 	Series int64
 
+	// LabelBytes is the same for the bytes that the label values of all series
+	// take, 256 MiB by default: a client that may choose long ones would else
+	// fill the memory with few series.
+	LabelBytes int64
+
 	// IdleAfter, if positive, lets a series of counts go that did not change
 	// for so long, give or take two seconds, once every sink has acknowledged
 	// its final value. It takes effect in the snapshots. A handle that the
@@ -82,6 +87,7 @@ type Limits struct {
 const (
 	defaultFamilySeries = 10_000
 	defaultSeries       = 1_000_000
+	defaultLabelBytes   = 256 << 20
 )
 
 // An Engine is a registry of named counters that exports what they counted. Use
@@ -106,8 +112,9 @@ type Engine struct {
 
 	_ [lineSize]byte // every look-up reads what is above
 
-	live    atomic.Int64 // series that count against limits.Series
-	created atomic.Int64
+	live       atomic.Int64 // series that count against limits.Series
+	labelBytes atomic.Int64 // of their label values
+	created    atomic.Int64
 
 	// notBefore is a lower bound for series.created: later than that of every
 	// series that has left the index. Only the sweep moves it.
@@ -139,6 +146,7 @@ func New(o Options) (*Engine, error) {
 		{"Timeout", int64(o.Timeout)},
 		{"Limits.FamilySeries", o.Limits.FamilySeries},
 		{"Limits.Series", o.Limits.Series},
+		{"Limits.LabelBytes", o.Limits.LabelBytes},
 		{"Limits.IdleAfter", int64(o.Limits.IdleAfter)},
 	} {
 		if given.n < 0 {
@@ -153,6 +161,9 @@ func New(o Options) (*Engine, error) {
 	}
 	if o.Limits.Series == 0 {
 		o.Limits.Series = defaultSeries
+	}
+	if o.Limits.LabelBytes == 0 {
+		o.Limits.LabelBytes = defaultLabelBytes
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

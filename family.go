@@ -138,7 +138,7 @@ func fits(values []string, order []uint8) bool {
 // add puts the series with these labels, which the locked shard does not hold,
 // into it. It returns nil if there is no room.
 func (f *family) add(shard *shard, labels string) *series {
-	if !f.reserve() {
+	if !f.reserve(labels) {
 		return nil
 	}
 	if s := f.engine.parked.take(f, labels); s != nil {
@@ -169,33 +169,47 @@ func (f *family) insertNew(shard *shard, labels string) *series {
 	return s
 }
 
-// reserve takes one place in the family and in the engine, or neither.
-func (f *family) reserve() bool {
-	if !takeBelow(&f.live, f.limit) {
+// reserve takes one place in the family and in the engine, and room for labels, or
+// nothing.
+func (f *family) reserve(labels string) bool {
+	e, size := f.engine, int64(len(labels))
+	if !takeBelow(&f.live, 1, f.limit) {
 		return false
 	}
-	if !takeBelow(&f.engine.live, f.engine.limits.Series) {
+	if !takeBelow(&e.live, 1, e.limits.Series) {
 		f.live.Add(-1)
+		return false
+	}
+	if !takeBelow(&e.labelBytes, size, e.limits.LabelBytes) {
+		f.live.Add(-1)
+		e.live.Add(-1)
 		return false
 	}
 	return true
 }
 
-func (f *family) release() {
-	f.live.Add(-1)
-	f.engine.live.Add(-1)
+// hold is reserve whatever the limits say.
+func (f *family) hold(labels string) {
+	f.live.Add(1)
+	f.engine.live.Add(1)
+	f.engine.labelBytes.Add(int64(len(labels)))
 }
 
-// takeBelow adds one to n unless that would exceed limit. An unconditional add,
-// undone when too large, would make a concurrent caller see a full family that
-// is not.
-func takeBelow(n *atomic.Int64, limit int64) bool {
+func (f *family) release(labels string) {
+	f.live.Add(-1)
+	f.engine.live.Add(-1)
+	f.engine.labelBytes.Add(-int64(len(labels)))
+}
+
+// takeBelow adds k to n unless that would exceed limit. An unconditional add, undone
+// when too large, would make a concurrent caller see a full family that is not.
+func takeBelow(n *atomic.Int64, k, limit int64) bool {
 	for {
 		v := n.Load()
-		if v >= limit {
+		if v > limit-k {
 			return false
 		}
-		if n.CompareAndSwap(v, v+1) {
+		if n.CompareAndSwap(v, v+k) {
 			return true
 		}
 	}

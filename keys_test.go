@@ -134,6 +134,7 @@ func TestNewRefusesNonsense(t *testing.T) {
 		"Timeout":             {Timeout: -1},
 		"Limits.FamilySeries": {Limits: Limits{FamilySeries: -1}},
 		"Limits.Series":       {Limits: Limits{Series: -1}},
+		"Limits.LabelBytes":   {Limits: Limits{LabelBytes: -1}},
 		"Limits.IdleAfter":    {Limits: Limits{IdleAfter: -1}},
 	} {
 		_, err := New(o)

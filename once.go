@@ -129,7 +129,7 @@ func (o *Once) remember(f uint64) (seen, remembered bool) {
 	for range 2 {
 		o.expire(s, now)
 	}
-	if !takeBelow(&o.remembered, o.capacity) {
+	if !takeBelow(&o.remembered, 1, o.capacity) {
 		return false, false
 	}
 	s.seen[f] = now

@@ -157,8 +157,7 @@ func (e *Engine) lastRites(s *series) {
 }
 
 func (e *Engine) readmit(shard *shard, s *series) {
-	s.fam.live.Add(1)
-	e.live.Add(1)
+	s.fam.hold(s.labels)
 	shard.Insert(e.index, s)
 	s.fam.openWindow(s)
 }

@@ -140,7 +140,7 @@ func (e *Engine) evict(s *series) {
 	shard.Lock()
 	defer shard.Unlock()
 	shard.Remove(e.index, s)
-	s.fam.release()
+	s.fam.release(s.labels)
 	e.windows.drop(s)
 	e.parked.park(s)
 	e.sweep.evicted++

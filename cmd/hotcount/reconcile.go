@@ -92,7 +92,9 @@ func reconcile(dir string, want *truth.Table, adjust bool) (*reconciliation, err
 		return nil, err
 	}
 	// Only what is adjusted is made, and all of that.
-	e, err := hotcount.New(hotcount.Options{Dir: dir, Limits: hotcount.Limits{FamilySeries: math.MaxInt64, Series: math.MaxInt64}})
+	e, err := hotcount.New(hotcount.Options{Dir: dir, Limits: hotcount.Limits{
+		FamilySeries: math.MaxInt64, Series: math.MaxInt64, LabelBytes: math.MaxInt64,
+	}})
 	if err != nil {
 		return nil, err
 	}

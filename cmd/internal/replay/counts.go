@@ -13,9 +13,14 @@ import (
 // families are all that is counted, in the order in which it is compared.
 var families = []string{linesTotal, malformedTotal, bytesTotal, statusTotal, methodTotal, pathTotal, hourTotal}
 
-// Limits returns limits for an engine that counts up to n paths one by one.
+// Limits returns limits for an engine that counts up to n paths one by one, if they
+// take no more than 256 MiB or a kilobyte each.
 func Limits(n int64) hotcount.Limits {
-	return hotcount.Limits{FamilySeries: n, Series: n * int64(len(families)+2)} // and two of uniques
+	return hotcount.Limits{
+		FamilySeries: n,
+		Series:       n * int64(len(families)+2), // and two of uniques
+		LabelBytes:   max(256<<20, n<<10),
+	}
 }
 
 // Counts is what was counted of a log, read back.
