@@ -72,7 +72,7 @@ type Limits struct {
 	Series int64
 
 	// LabelBytes is the same for the bytes that the label values of all series
-	// take, 256 MiB by default: a client that may choose long ones would else
+	// take, 256 MiB by default: a client that chooses long ones could otherwise
 	// fill the memory with few series.
 	LabelBytes int64
 
