@@ -33,7 +33,7 @@ type exported struct {
 func exportVerb(ctx context.Context, s streams, v verb, args []string) error {
 	fs := v.flags()
 	asJSON := fs.Bool("json", false, "print JSON")
-	as := fs.String("as", "", "send the totals as those of the one writer `ID`, which replaces what was sent as it before; new is a new one")
+	as := fs.String("as", "", "send the totals as those of the one writer `ID` of 32 hex digits, which replaces what was sent as it before; new is a new one")
 	resume := fs.Bool("resume", false, "send only the rows that a sink of the engine may lack, for a SINK that has been one")
 	timeout := fs.Duration("timeout", time.Minute, "allow each write this `TIME`")
 	rest, err := v.parse(fs, s, args)

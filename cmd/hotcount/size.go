@@ -25,7 +25,7 @@ func sizeVerb(ctx context.Context, s streams, v verb, args []string) error {
 	fs.Float64Var(&costs.Ceiling, "ceiling", 0, "`ADDS` per second that one stripe takes; 0 is measured here")
 	fs.Float64Var(&costs.Line, "line", 0, "`NS` that a read takes for each line; 0 is measured here")
 	fs.IntVar(&costs.Processors, "cores", 0, "how many processors there will be, `N`; 0 is GOMAXPROCS")
-	predict := fs.Bool("predict", false, "simulate 1 to 192 cores, beside what is measured here; takes about 20 s")
+	predict := fs.Bool("predict", false, "simulate 1 to 192 cores, beside what is measured here; takes seconds, and longer beside other load")
 	sockets := fs.Int("sockets", 1, "with -predict: split the cores over `N` sockets")
 	cross := fs.Float64("cross", 0, "with -predict: `NS` that a line takes from one socket to another; 0 is as within one")
 	if err := v.parseNone(fs, s, args); err != nil {
