@@ -55,7 +55,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Limits bound the memory of an engine whose label values come from strangers.
+// Limits bound the memory of an engine whose label values come from strangers: that
+// of its series. What series counted that were retired, or that earlier runs had,
+// is kept beyond that by an engine with a Dir, as its totals would else shrink.
 // A series takes about 110 bytes with two short label values, and what longer ones
 // take beyond that, 64 KiB at most.
 type Limits struct {

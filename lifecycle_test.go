@@ -3,6 +3,7 @@ package hotcount
 import (
 	"runtime"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +85,26 @@ func TestDeleteOfADeletedSeriesIsForgotten(t *testing.T) {
 	l.export(e)
 	assert.EqualValues(t, 3, c.Value(), "back from parked")
 	assert.EqualValues(t, 6, l.total(c))
+}
+
+// A Delete that comes while a sweep is on its way counts in the next one, with the
+// add before it.
+func TestDeleteBesideASweepIsKept(t *testing.T) {
+	e := newEngine(t, Options{})
+	c := e.Counter("jobs_total")
+	key := c.Key().String()
+	var s, after snapshot.Snapshot
+	for round := range 20_000 {
+		var sweeping sync.WaitGroup
+		sweeping.Go(func() { e.Snapshot(&s) })
+		c.Inc()
+		c.Delete()
+		sweeping.Wait()
+		e.Snapshot(&after)
+		_, live := counterRow(&after, key)
+		require.False(t, live, "round %d", round)
+		e.Acknowledge(after.Seq)
+	}
 }
 
 // A final row stays in every snapshot until it is acknowledged, while its series
@@ -217,9 +238,9 @@ func TestYoungerThanTheSweepIsNotIdle(t *testing.T) {
 	e := newEngine(t, Options{Limits: Limits{IdleAfter: time.Second}})
 	c := (*series)(e.Counter("jobs_total"))
 	c.active.Store(5)
-	assert.False(t, e.expired(c, 4))
-	assert.False(t, e.expired(c, 6))
-	assert.True(t, e.expired(c, 7))
+	assert.False(t, e.expired(c, false, 4))
+	assert.False(t, e.expired(c, false, 6))
+	assert.True(t, e.expired(c, false, 7))
 }
 
 // leave runs f and returns once what only f held has been collected.

@@ -112,13 +112,15 @@ func (e *Engine) recall() {
 	}
 	age := e.age()
 	for _, s := range alive {
+		gone := s.active.CompareAndSwap(deleted, age) // before a look at its adds, as in visit
 		if s.unexported() != 0 {
+			if gone {
+				s.active.Store(deleted)
+			}
 			e.unpark(s)
-		} else {
-			s.active.CompareAndSwap(deleted, age) // there was nothing to delete
 		}
 	}
-	clear(alive)
+	clear(alive[:cap(alive)]) // an earlier census may have been longer
 	e.sweep.parked = alive
 }
 

@@ -65,11 +65,11 @@ func (e *Engine) Reconcile(ctx context.Context, truth func(context.Context, snap
 // they are, and a sum over runs, as the base of a Dir or a fleet total has it,
 // adds them up.
 //
-// The error wraps ErrAdjust, and nothing has changed, if the engine has no such
+// The error wraps ErrAdjust, and no count has changed, if the engine has no such
 // counter and cannot make one: the metric has other labels or another kind by
 // now, the key is that of an overflow series or of one of the engine's own, or
-// its family is full or its labels are too long for a series of its own, so that
-// the overflow series may hold its count already.
+// Limits leave no room for a series of its own, so that the overflow series may
+// hold its count already.
 func (e *Engine) Adjust(d Drift) error {
 	s, err := e.adjustable(d.Key)
 	if err != nil {

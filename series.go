@@ -54,6 +54,13 @@ type series struct {
 // series without waiting for it to idle.
 const deleted = math.MaxUint32
 
+// touch says that the series was active at this age, unless it is to be retired.
+func (s *series) touch(age uint32) {
+	if a := s.active.Load(); a != deleted {
+		s.active.CompareAndSwap(a, age) // unless Delete comes between
+	}
+}
+
 // more is what few series need: those restored, retired or not counters. It is
 // replaced, never changed, by the sweep.
 type more struct {

@@ -71,13 +71,14 @@ func (e *Engine) dropAcknowledged() {
 
 // visit appends the row of one series, and moves the series on in its life.
 func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
+	// Before the count is read: a Delete from here on may come after an add that
+	// this sweep does not see, and is for the next one.
+	gone := c.active.CompareAndSwap(deleted, age)
 	v := c.count.Value()
 	if v != c.seen {
 		e.sweep.health.saw(c, v-c.seen)
 		c.seen = v
-		if a := c.active.Load(); a != deleted {
-			c.active.CompareAndSwap(a, age) // unless Delete comes between
-		}
+		c.touch(age)
 	}
 	m := c.more.Load()
 	var offset int64
@@ -94,30 +95,33 @@ func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
 		// Tells the new row from the final one.
 		c.created = max(age, c.created+1, e.notBefore.Load())
 	default:
-		c.active.CompareAndSwap(deleted, age) // there was nothing to delete
 		if m.retired <= e.sweep.acked && !e.windows.pins(c) {
 			e.evict(c)
 		}
 		return
 	}
 	row := snapshot.Counter{Key: c.key(), Created: e.createdAt(c), Value: v - offset}
-	if !e.expired(c, age) {
+	if !e.expired(c, gone, age) {
 		s.Counters = append(s.Counters, row)
 		return
 	}
-	c.active.Store(age)
+	c.touch(age)
 	c.more.Store(&more{offset: v, retired: s.Seq})
 	e.sweep.finals = append(e.sweep.finals, final{row: row, seq: s.Seq})
 }
 
-// expired reports whether a series is to be retired.
-func (e *Engine) expired(c *series, age uint32) bool {
+// expired reports whether a series is to be retired, because it is gone by Delete
+// or idle.
+func (e *Engine) expired(c *series, gone bool, age uint32) bool {
 	if c.fam.isOverflow() {
 		return false
 	}
+	if gone {
+		return true
+	}
 	a := c.active.Load()
 	if a == deleted {
-		return true
+		return false // by now; the next sweep retires it
 	}
 	// Ages are rounded down, so the time between may be a second shorter
 	// than their difference. A series made since this sweep began is younger
