@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,18 +93,29 @@ func TestDeleteOfADeletedSeriesIsForgotten(t *testing.T) {
 func TestDeleteBesideASweepIsKept(t *testing.T) {
 	e := newEngine(t, Options{})
 	c := e.Counter("jobs_total")
-	key := c.Key().String()
-	var s, after snapshot.Snapshot
-	for round := range 20_000 {
-		var sweeping sync.WaitGroup
-		sweeping.Go(func() { e.Snapshot(&s) })
+	var sweeps atomic.Int64
+	var done atomic.Bool
+	var sweeping sync.WaitGroup
+	sweeping.Go(func() {
+		var s snapshot.Snapshot
+		for !done.Load() {
+			e.Snapshot(&s)
+			e.Acknowledge(s.Seq)
+			sweeps.Add(1)
+			runtime.Gosched() // so that one core suffices
+		}
+	})
+	defer sweeping.Wait()
+	defer done.Store(true)
+	for round := range 10_000 {
 		c.Inc()
 		c.Delete()
-		sweeping.Wait()
-		e.Snapshot(&after)
-		_, live := counterRow(&after, key)
-		require.False(t, live, "round %d", round)
-		e.Acknowledge(after.Seq)
+		// The first of two may have begun before.
+		for end := sweeps.Load() + 2; sweeps.Load() < end; {
+			runtime.Gosched()
+		}
+		m := (*series)(c).more.Load()
+		require.True(t, m != nil && m.retired != 0, "round %d", round)
 	}
 }
 

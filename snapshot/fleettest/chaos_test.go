@@ -335,8 +335,7 @@ func (h *harm) compare(t *testing.T, direct *end, when string) {
 	maps.DeleteFunc(got, func(key string, _ int64) bool { return !isOurs(key) })
 	sameTotals(t, truth, got, "the store, when "+when)
 
-	uniques, err := direct.Uniques(t.Context(), snapshot.Query{Prefix: "fleet_visitors{"})
-	require.NoError(t, err)
+	uniques := visitors(t, direct)
 	require.Len(t, uniques, len(sketches))
 	for _, u := range uniques {
 		assert.Equal(t, registers(t, sketches[u.Scheme]), registers(t, u.Sketch), "registers of %v, when %s", u.Scheme, when)
@@ -386,6 +385,28 @@ func registers(t testing.TB, s *hll.Sketch) []byte {
 	return data
 }
 
+// answered reads until a store that may just have started again answers: the first
+// use of an older connection shows that it is gone.
+func answered[T any](ctx context.Context, t testing.TB, read func(context.Context, snapshot.Query) ([]T, error), q snapshot.Query) []T {
+	t.Helper()
+	for {
+		page, err := read(ctx, q)
+		if err == nil {
+			return page
+		}
+		require.NoError(t, ctx.Err(), "%v", err)
+		require.False(t, snapshot.IsTerminal(err), "%v", err)
+	}
+}
+
+// visitors returns the fleet's distinct counts.
+func visitors(t testing.TB, r snapshot.Reader) []snapshot.UniquesTotal {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), endWithin)
+	defer cancel()
+	return answered(ctx, t, r.Uniques, snapshot.Query{Prefix: "fleet_visitors{"})
+}
+
 // totals returns all totals by key, read page by page.
 func totals(t testing.TB, r snapshot.Reader) map[string]int64 {
 	t.Helper()
@@ -393,8 +414,7 @@ func totals(t testing.TB, r snapshot.Reader) map[string]int64 {
 	defer cancel()
 	all := map[string]int64{}
 	for q := (snapshot.Query{}); ; {
-		page, err := r.Totals(ctx, q)
-		require.NoError(t, err)
+		page := answered(ctx, t, r.Totals, q)
 		for _, total := range page {
 			q.After = total.Key.String()
 			all[q.After] = total.Value

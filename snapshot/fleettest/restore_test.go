@@ -87,8 +87,7 @@ func (f *smallFleet) got(from snapshot.Reader) map[string]int64 {
 func (f *smallFleet) compare(from snapshot.Reader) {
 	f.t.Helper()
 	require.Equal(f.t, f.want, f.got(from))
-	uniques, err := from.Uniques(f.t.Context(), snapshot.Query{Prefix: "fleet_visitors{"})
-	require.NoError(f.t, err)
+	uniques := visitors(f.t, from)
 	require.Len(f.t, uniques, 1)
 	assert.Equal(f.t, registers(f.t, f.visitors), registers(f.t, uniques[0].Sketch))
 }
