@@ -6,7 +6,7 @@
 // A [Workload] is a kind of work with the implementations that do it; [Workloads]
 // returns all. A [Case] is one of them at work in one way. [Run] measures cases
 // and returns a [Report], which is plain data: it is kept as JSON, and shown by
-// whoever likes. The command "hotcount bench" is these three calls.
+// whoever likes. "hotbench run" is these three calls.
 //
 // To measure a counter of your own, write an [Impl] and add it to a workload.
 //

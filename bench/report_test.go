@@ -19,7 +19,7 @@ import (
 func sampleReport() *Report {
 	return &Report{
 		Machine: Machine{CPU: "Engine 9 @ 2.4 GHz", Cores: 4, Procs: 2, Go: "go1.26.8", OS: "linux", Arch: "amd64"},
-		Command: "hotcount bench -quick",
+		Command: "hotbench run -quick",
 		Commit:  "0123456789ab+",
 		Date:    time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
 		Samples: 3,

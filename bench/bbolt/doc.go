@@ -1,4 +1,3 @@
 // Package bbolt compares a durable snapshot with a bbolt transaction that holds
-// the same counters. It is a module of its own, so that bbolt never becomes a
-// dependency of the library.
+// the same counters.
 package bbolt

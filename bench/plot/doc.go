@@ -18,7 +18,6 @@
 // Names in a report may come from anybody. They are escaped, and what cannot be
 // printed is replaced. Samples that are no positive number are left out.
 //
-// The package is a module of its own, so that its plotting library, gonum/plot,
-// reaches nobody who only counts. That one draws all three kinds in plain Go, as
-// SVG with real text, and is maintained with the rest of Gonum.
+// gonum/plot draws all three kinds in plain Go, as SVG with real text, and is
+// maintained with the rest of Gonum.
 package plot

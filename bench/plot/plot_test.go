@@ -23,7 +23,7 @@ import (
 func report() *bench.Report {
 	r := &bench.Report{
 		Machine: bench.Machine{CPU: "Engine 9", Cores: 4, Procs: 4, Go: "go1.26.8", OS: "linux", Arch: "amd64"},
-		Command: "hotcount bench", Commit: "0123abc", Date: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
+		Command: "hotbench run", Commit: "0123abc", Date: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
 		Samples: 6, Noise: bench.Noise{Disturbed: 0.25, Busy: 0.9, Steal: -1},
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

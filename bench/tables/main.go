@@ -23,7 +23,7 @@ const (
 func run(args []string, stderr io.Writer) int {
 	fs := flag.NewFlagSet("tables", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	from := fs.String("from", "", "take the numbers from a `FILE` that hotcount bench -json wrote")
+	from := fs.String("from", "", "take the numbers from a `FILE` that hotbench run -json wrote")
 	fs.Usage = func() {
 		fmt.Fprintln(stderr, "Usage: tables -from RESULTS FILE…")
 		fs.PrintDefaults()

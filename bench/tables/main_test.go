@@ -18,7 +18,7 @@ import (
 func sample() *bench.Report {
 	r := &bench.Report{
 		Machine: bench.Machine{CPU: "Engine | 9", Cores: 4, Procs: 2, Go: "go1.26.8", OS: "linux", Arch: "amd64"},
-		Command: "hotcount bench -filter '`a|b` <!-- bench:end add -->'", Commit: "0123abc",
+		Command: "hotbench run -filter '`a|b` <!-- bench:end add -->'", Commit: "0123abc",
 		Date: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Samples: 3, Noise: bench.Noise{Disturbed: 0.25, Busy: 0.9, Steal: -1},
 	}
 	add := func(res bench.Result, ops ...float64) {
@@ -55,7 +55,7 @@ func TestSections(t *testing.T) {
 		text, err := section(name, sample())
 		require.NoError(t, err)
 		assert.Contains(t, text, want, name)
-		assert.True(t, strings.HasPrefix(text, "Engine &#124; 9, 4 cores, GOMAXPROCS 2; go1.26.8, linux/amd64; commit <code>0123abc</code>; 2026-05-04; <code>hotcount bench"), text)
+		assert.True(t, strings.HasPrefix(text, "Engine &#124; 9, 4 cores, GOMAXPROCS 2; go1.26.8, linux/amd64; commit <code>0123abc</code>; 2026-05-04; <code>hotbench run"), text)
 		assert.NotContains(t, text, "<!--")
 	}
 }

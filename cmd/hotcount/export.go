@@ -9,8 +9,9 @@ import (
 
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
 	"github.com/hotcount/hotcount/cmd/internal/sinks"
-	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/cli"
 	"github.com/hotcount/hotcount/internal/safetext"
+	"github.com/hotcount/hotcount/internal/text"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -30,25 +31,25 @@ type exported struct {
 	As      string   `json:"as,omitempty"` // the one id that all was sent under
 }
 
-func exportVerb(ctx context.Context, s streams, v verb, args []string) error {
-	fs := v.flags()
+func exportVerb(ctx context.Context, s cli.Streams, v cli.Verb, args []string) error {
+	fs := v.Flags()
 	asJSON := fs.Bool("json", false, "print JSON")
 	as := fs.String("as", "", "send the totals as those of the one writer `ID` of 32 hex digits, which replaces what was sent as it before; new is a new one")
 	resume := fs.Bool("resume", false, "send only the rows that a sink of the engine may lack, for a SINK that has been one")
 	timeout := fs.Duration("timeout", time.Minute, "allow each write this `TIME`")
-	rest, err := v.parse(fs, s, args)
+	rest, err := v.Parse(fs, s, args)
 	if err != nil {
 		return err
 	}
 	switch {
 	case len(rest) == 0:
-		return usagef("no directory is given")
+		return cli.Usagef("no directory is given")
 	case len(rest) > 2:
-		return usagef("%q is one argument too many", rest[2])
+		return cli.Usagef("%q is one argument too many", rest[2])
 	case *as != "" && *resume:
-		return usagef("-as and -resume exclude each other")
+		return cli.Usagef("-as and -resume exclude each other")
 	case *timeout <= 0:
-		return usagef("-timeout %v is not positive", *timeout)
+		return cli.Usagef("-timeout %v is not positive", *timeout)
 	}
 	target, err := sinkArgument(rest[1:])
 	if err != nil {
@@ -66,7 +67,7 @@ func exportVerb(ctx context.Context, s streams, v verb, args []string) error {
 		result.As = snapshots[0].Writer.String()
 	}
 	if *asJSON {
-		return writeJSON(s.out, result)
+		return cli.WriteJSON(s.Out, result)
 	}
 	return result.writeText(s)
 }
@@ -78,11 +79,11 @@ func sinkArgument(args []string) (sinks.Target, error) {
 		address = args[0]
 	}
 	if address == "" {
-		return sinks.Target{}, usagef("no sink is given, here or in $%s; known are %s", sinkVariable, sinks.Forms())
+		return sinks.Target{}, cli.Usagef("no sink is given, here or in $%s; known are %s", sinkVariable, sinks.Forms())
 	}
 	target, err := sinks.Parse(address)
 	if err != nil {
-		return sinks.Target{}, usageError{err}
+		return sinks.Target{}, cli.Misused(err)
 	}
 	return target, nil
 }
@@ -128,10 +129,10 @@ func asOne(snapshots []*snapshot.Snapshot, as string) ([]*snapshot.Snapshot, err
 	if as != newWriter {
 		var err error
 		if writer, err = snapshot.ParseWriterID(as); err != nil {
-			return nil, usagef("-as: %w", err)
+			return nil, cli.Usagef("-as: %w", err)
 		}
 		if writer.IsZero() {
-			return nil, usagef("-as: no writer has this id")
+			return nil, cli.Usagef("-as: no writer has this id")
 		}
 	}
 	totals, err := lifetime.Sum(snapshots)
@@ -165,11 +166,11 @@ func write(ctx context.Context, sink sinks.Sink, s *snapshot.Snapshot, timeout t
 	return sink.Write(ctx, s)
 }
 
-func (e *exported) writeText(s streams) error {
-	_, err := fmt.Fprintf(s.out, "Sent %s of %s to %s.\n", text.Count(int64(e.Rows), "row"),
+func (e *exported) writeText(s cli.Streams) error {
+	_, err := fmt.Fprintf(s.Out, "Sent %s of %s to %s.\n", text.Count(int64(e.Rows), "row"),
 		text.Count(int64(len(e.Writers)), "writer"), safetext.Printable(e.Sink, len(e.Sink)))
 	if e.As != "" && err == nil {
-		_, err = fmt.Fprintf(s.out, "They are writer %s there. Give -as with this id next time, or they count twice.\n", e.As)
+		_, err = fmt.Fprintf(s.Out, "They are writer %s there. Give -as with this id next time, or they count twice.\n", e.As)
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/internal/cli"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -141,7 +142,7 @@ func TestVerifyDamage(t *testing.T) {
 	dir := kept(t)
 	damage(t, generation(dir, secondRun, "3"))
 	status, stdout, stderr := command(t, "", "verify", dir)
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Contains(t, stderr, "1 of 5 snapshots cannot be read")
 	assert.Contains(t, stdout, "An engine would restore")
 	assert.Contains(t, stdout, "set aside 1 damaged file")
@@ -150,7 +151,7 @@ func TestVerifyDamage(t *testing.T) {
 	damage(t, generation(dir, secondRun, "2"))
 	damage(t, generation(dir, secondRun, "1"))
 	status, stdout, stderr = command(t, "", "verify", dir)
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Contains(t, stderr, "an engine would not start")
 	assert.Contains(t, stdout, "An engine would not start")
 	assert.Contains(t, succeed(t, "", "inspect", dir), "nothing of it can be read")
@@ -162,7 +163,7 @@ func TestVerifyDamage(t *testing.T) {
 		{"reconcile", dir, "absent.csv"}, {"reconcile", "absent", "-"}, {"reconcile", "-adjust", "absent", "-"},
 	} {
 		status, stdout, stderr := command(t, "", args...)
-		assert.Equal(t, exitFailure, status, args)
+		assert.Equal(t, cli.ExitFailure, status, args)
 		assert.Empty(t, stdout, args)
 		assert.Regexp(t, "^hotcount "+args[0]+": ", stderr, args)
 	}
@@ -182,7 +183,7 @@ func TestKeptUsage(t *testing.T) {
 		{"reconcile"}, {"reconcile", dir},
 	} {
 		status, stdout, stderr := command(t, "", args...)
-		assert.Equal(t, exitUsage, status, args)
+		assert.Equal(t, cli.ExitUsage, status, args)
 		assert.Empty(t, stdout, args)
 		assert.Regexp(t, `^hotcount.*; see hotcount .*\n$`, stderr, args)
 		assert.NotContains(t, stderr, "secret")
@@ -213,7 +214,7 @@ func lifetimes(t *testing.T, dir string) map[string]int64 {
 func TestExportAsOneWriter(t *testing.T) {
 	dir, other := kept(t), filepath.Join(t.TempDir(), "other")
 	status, _, stderr := command(t, "", "export", dir, "file:"+other)
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Contains(t, stderr, "-as new")
 	assert.NoDirExists(t, other)
 
@@ -223,7 +224,7 @@ func TestExportAsOneWriter(t *testing.T) {
 	assert.Contains(t, succeed(t, "", "export", "-as", sent.As, dir, "file:"+other), sent.As)
 	assert.Equal(t, lifetimes(t, dir), lifetimes(t, other), "the same again")
 
-	run(t.Context(), []string{"replay", "-dir", dir, "-"}, streams{strings.NewReader(oneLine), new(bytes.Buffer), new(bytes.Buffer)})
+	program().Run(t.Context(), []string{"replay", "-dir", dir, "-"}, cli.Streams{In: strings.NewReader(oneLine), Out: new(bytes.Buffer), Err: new(bytes.Buffer)})
 	require.Contains(t, lifetimes(t, dir), "access_log_lines_total")
 	succeed(t, "", "export", "-as", sent.As, dir, "file:"+other)
 	assert.Equal(t, lifetimes(t, dir), lifetimes(t, other), "after a run more and a fold")
@@ -292,7 +293,7 @@ func TestTotalsWatch(t *testing.T) {
 		out := &countdown{left: 3, f: cancel}
 		var errs bytes.Buffer
 		args := append([]string{"totals", "-watch", "1ms", dir}, flags...)
-		require.Equal(t, exitOK, run(ctx, args, streams{nil, out, &errs}), errs.String())
+		require.Equal(t, cli.ExitOK, program().Run(ctx, args, cli.Streams{Out: out, Err: &errs}), errs.String())
 		assert.GreaterOrEqual(t, strings.Count(out.written.String(), "jobs_total"), 3)
 		assert.Regexp(t, "per.second", out.written.String())
 	}
@@ -308,7 +309,7 @@ func TestReconcileAdjusts(t *testing.T) {
 jobs_total,450
 `
 	status, stdout, stderr := command(t, csv, "reconcile", dir, "-")
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Contains(t, stderr, "2 of 3 series differ")
 	golden(t, "reconcile-drift.txt", stdout)
 
@@ -342,7 +343,7 @@ func TestReconcileRefusal(t *testing.T) {
 	dir := kept(t)
 	csv := "\"hits_total{other=\"\"label\"\"}\",1\njobs_total,1\n\"hits_total{path=\"\"/\"\"}\",1\n"
 	status, stdout, stderr := command(t, csv, "reconcile", "-adjust", dir, "-")
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Contains(t, stderr, `cannot adjust hits_total{path="/"}`)
 	assert.NotContains(t, stdout, "All are booked.")
 	assert.EqualValues(t, 1, lifetimes(t, dir)["jobs_total"])

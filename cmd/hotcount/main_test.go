@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -31,7 +32,7 @@ const (
 func command(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	status = run(t.Context(), args, streams{strings.NewReader(stdin), &out, &err})
+	status = program().Run(t.Context(), args, cli.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err})
 	return status, out.String(), err.String()
 }
 
@@ -40,7 +41,7 @@ func succeed(t *testing.T, stdin string, args ...string) (stdout string) {
 	t.Helper()
 	status, stdout, stderr := command(t, stdin, args...)
 	require.Empty(t, stderr)
-	require.Equal(t, exitOK, status)
+	require.Equal(t, cli.ExitOK, status)
 	return stdout
 }
 
@@ -63,12 +64,12 @@ func TestHelp(t *testing.T) {
 	for _, arg := range []string{"help", "-h", "-help", "--help"} {
 		golden(t, "help.txt", succeed(t, "", arg))
 	}
-	for _, v := range verbs() {
-		golden(t, v.name+"-help.txt", succeed(t, "", v.name, "-h"))
-		golden(t, v.name+"-help.txt", succeed(t, "", "help", v.name))
+	for _, v := range program().Verbs {
+		golden(t, v.Name+"-help.txt", succeed(t, "", v.Name, "-h"))
+		golden(t, v.Name+"-help.txt", succeed(t, "", "help", v.Name))
 	}
 	status, stdout, stderr := command(t, "")
-	assert.Equal(t, exitUsage, status)
+	assert.Equal(t, cli.ExitUsage, status)
 	assert.Empty(t, stdout)
 	golden(t, "help.txt", stderr)
 }
@@ -95,7 +96,7 @@ func TestUsageErrors(t *testing.T) {
 		{"version", "argument"},
 	} {
 		status, stdout, stderr := command(t, "", args...)
-		assert.Equal(t, exitUsage, status, args)
+		assert.Equal(t, cli.ExitUsage, status, args)
 		assert.Empty(t, stdout, args)
 		assert.Regexp(t, `^hotcount.*; see hotcount .*\n$`, stderr, args)
 	}
@@ -184,7 +185,7 @@ func TestReplayOverflow(t *testing.T) {
 // What cannot be read fails the command, after what can be has been counted.
 func TestReplayFails(t *testing.T) {
 	status, stdout, stderr := command(t, oneLine, "replay", "absent.log", "-", "testdata")
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Regexp(t, `(?m)^ +1  lines$`, stdout)
 	assert.Regexp(t, `^hotcount replay: absent.log: .*\nhotcount replay: testdata: .*\n$`, stderr)
 }
@@ -193,7 +194,7 @@ func TestReplayDirInUse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	status, stdout, stderr := command(t, oneLine, "replay", "-dir", file, "-")
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Empty(t, stdout)
 	assert.Contains(t, stderr, "hotcount replay: ")
 }
@@ -202,8 +203,8 @@ func TestReplayInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs bytes.Buffer
-	status := run(ctx, []string{"replay", realLog}, streams{nil, &out, &errs})
-	assert.Equal(t, exitFailure, status)
+	status := program().Run(ctx, []string{"replay", realLog}, cli.Streams{Out: &out, Err: &errs})
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Contains(t, errs.String(), "stopped before the end")
 }
 
@@ -217,7 +218,7 @@ func TestDemo(t *testing.T) {
 	}
 	demo := func() (r result) {
 		status, stdout, stderr := command(t, "", "demo", "-for", "100ms", "-json", "-dir", dir)
-		require.Equal(t, exitOK, status, stderr)
+		require.Equal(t, cli.ExitOK, status, stderr)
 		require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 		assert.Positive(t, r.Sent)
 		assert.Equal(t, r.Sent+r.Crowd, r.Requests)
@@ -234,7 +235,7 @@ func TestDemo(t *testing.T) {
 	assert.Equal(t, first.Views+first.Likes+second.Requests, second.Views+second.Likes)
 
 	status, stdout, stderr := command(t, "", "demo", "-for", "50ms", "-dir", dir)
-	require.Equal(t, exitOK, status)
+	require.Equal(t, cli.ExitOK, status)
 	assert.Regexp(t, `^Restored .*\nServing 100 posts at http://127\.0\.0\.1:\d+ to 4 clients\.\nLive page: http://127\.0\.0\.1:\d+/live/\n`, stderr)
 	assert.Contains(t, stdout, "Checked, post by post: what was sent is what was counted and saved.\n")
 }
@@ -245,13 +246,13 @@ func TestDemoInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	errs := &countdown{left: 3, f: cancel}
 	var out bytes.Buffer
-	require.Equal(t, exitOK, run(ctx, []string{"demo", "-for", "0", "-dir", dir}, streams{nil, &out, errs}), errs.written.String())
+	require.Equal(t, cli.ExitOK, program().Run(ctx, []string{"demo", "-for", "0", "-dir", dir}, cli.Streams{Out: &out, Err: errs}), errs.written.String())
 	assert.Contains(t, out.String(), "Checked, post by post: ")
 }
 
 func TestDemoFails(t *testing.T) {
 	status, stdout, stderr := command(t, "", "demo", "-for", "50ms", "-addr", "nonsense", "-dir", t.TempDir())
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Empty(t, stdout)
 	assert.Regexp(t, `^hotcount demo: .*nonsense.*\n$`, stderr)
 
@@ -260,7 +261,7 @@ func TestDemoFails(t *testing.T) {
 	require.NoError(t, err)
 	defer e.Close(t.Context())
 	status, _, stderr = command(t, "", "demo", "-for", "50ms", "-dir", dir)
-	assert.Equal(t, exitFailure, status)
+	assert.Equal(t, cli.ExitFailure, status)
 	assert.Contains(t, stderr, "in use")
 	assert.Contains(t, stderr, "needs another -dir")
 }

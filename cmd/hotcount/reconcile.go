@@ -12,9 +12,10 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
-	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/cmd/internal/truth"
+	"github.com/hotcount/hotcount/internal/cli"
 	"github.com/hotcount/hotcount/internal/safetext"
+	"github.com/hotcount/hotcount/internal/text"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -37,18 +38,18 @@ type drift struct {
 	Adjustment int64  `json:"adjustment"`
 }
 
-func reconcileVerb(_ context.Context, s streams, v verb, args []string) error {
-	fs := v.flags()
+func reconcileVerb(_ context.Context, s cli.Streams, v cli.Verb, args []string) error {
+	fs := v.Flags()
 	asJSON := fs.Bool("json", false, "print JSON")
 	adjust := fs.Bool("adjust", false, "book the differences, so that the totals become the truth")
-	rest, err := v.parse(fs, s, args)
+	rest, err := v.Parse(fs, s, args)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 2 {
-		return usagef("a directory and a CSV file are wanted; - is standard input")
+		return cli.Usagef("a directory and a CSV file are wanted; - is standard input")
 	}
-	want, err := readTruth(rest[1], s.in)
+	want, err := readTruth(rest[1], s.In)
 	if err != nil {
 		return err
 	}
@@ -57,9 +58,9 @@ func reconcileVerb(_ context.Context, s streams, v verb, args []string) error {
 		return err
 	}
 	if *asJSON {
-		return errors.Join(err, writeJSON(s.out, result))
+		return errors.Join(err, cli.WriteJSON(s.Out, result))
 	}
-	return errors.Join(err, result.writeTable(s.out))
+	return errors.Join(err, result.writeTable(s.Out))
 }
 
 func readTruth(name string, stdin io.Reader) (*truth.Table, error) {

@@ -13,33 +13,34 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/cmd/internal/replay"
-	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/cli"
+	"github.com/hotcount/hotcount/internal/text"
 )
 
 // maxWorkers is far more than any machine has use for; each takes 128 KiB.
 const maxWorkers = 10_000
 
-func replayVerb(ctx context.Context, s streams, v verb, args []string) error {
-	fs := v.flags()
+func replayVerb(ctx context.Context, s cli.Streams, v cli.Verb, args []string) error {
+	fs := v.Flags()
 	asJSON := fs.Bool("json", false, "print JSON")
 	workers := fs.Int("workers", runtime.GOMAXPROCS(0), "count in `N` goroutines")
 	top := fs.Int("top", 10, "list the `K` most frequent paths")
 	paths := fs.Int64("max-series", 10_000, "count at most `N` paths one by one, and the others together")
 	dir := fs.String("dir", "", "keep snapshots in `DIR`, and go on from those there")
 	verify := fs.Bool("verify", false, "count with a map and a mutex too, and fail if anything differs")
-	files, err := v.parse(fs, s, args)
+	files, err := v.Parse(fs, s, args)
 	if err != nil {
 		return err
 	}
 	switch {
 	case len(files) == 0:
-		return usagef("no file is given; - is standard input")
+		return cli.Usagef("no file is given; - is standard input")
 	case *workers < 1 || *workers > maxWorkers:
-		return usagef("-workers %d is not in 1 to %d", *workers, maxWorkers)
+		return cli.Usagef("-workers %d is not in 1 to %d", *workers, maxWorkers)
 	case *top < 0:
-		return usagef("-top %d is negative", *top)
+		return cli.Usagef("-top %d is negative", *top)
 	case *paths < 1 || *paths > math.MaxInt32:
-		return usagef("-max-series %d is not in 1 to %d", *paths, math.MaxInt32)
+		return cli.Usagef("-max-series %d is not in 1 to %d", *paths, math.MaxInt32)
 	}
 
 	e, err := hotcount.New(hotcount.Options{Dir: *dir, Limits: replay.Limits(*paths)})
@@ -51,9 +52,9 @@ func replayVerb(ctx context.Context, s streams, v verb, args []string) error {
 	if *verify {
 		exact = replay.NewExact()
 	}
-	hide := showProgress(s.err, tally)
+	hide := showProgress(s.Err, tally)
 	start := time.Now()
-	malformed, readErr := replay.Run(ctx, sources(files, s.in), *workers, tally, exact)
+	malformed, readErr := replay.Run(ctx, sources(files, s.In), *workers, tally, exact)
 	took := time.Since(start)
 	hide()
 
@@ -73,7 +74,7 @@ func replayVerb(ctx context.Context, s streams, v verb, args []string) error {
 	if *asJSON {
 		write = report.WriteJSON
 	}
-	return errors.Join(readErr, verifyErr, closeEngine(e), write(s.out))
+	return errors.Join(readErr, verifyErr, closeEngine(e), write(s.Out))
 }
 
 func sources(files []string, stdin io.Reader) []replay.Source {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hotcount/hotcount/bench/sim"
 	"github.com/hotcount/hotcount/cmd/internal/size"
+	"github.com/hotcount/hotcount/internal/cli"
 	"github.com/hotcount/hotcount/stripe"
 )
 
-func sizeVerb(ctx context.Context, s streams, v verb, args []string) error {
-	fs := v.flags()
+func sizeVerb(_ context.Context, s cli.Streams, v cli.Verb, args []string) error {
+	fs := v.Flags()
 	asJSON := fs.Bool("json", false, "print JSON")
 	ask := size.Ask{}
 	fs.StringVar(&ask.Kind, "kind", size.Total, "`KIND` of count: total, uniques or windows")
@@ -25,42 +25,23 @@ func sizeVerb(ctx context.Context, s streams, v verb, args []string) error {
 	fs.Float64Var(&costs.Ceiling, "ceiling", 0, "`ADDS` per second that one stripe takes; 0 is measured here")
 	fs.Float64Var(&costs.Line, "line", 0, "`NS` that a read takes for each line; 0 is measured here")
 	fs.IntVar(&costs.Processors, "cores", 0, "how many processors there will be, `N`; 0 is GOMAXPROCS")
-	predict := fs.Bool("predict", false, "simulate 1 to 192 cores, beside what is measured here; takes seconds, and longer beside other load")
-	sockets := fs.Int("sockets", 1, "with -predict: split the cores over `N` sockets")
-	cross := fs.Float64("cross", 0, "with -predict: `NS` that a line takes from one socket to another; 0 is as within one")
-	if err := v.parseNone(fs, s, args); err != nil {
+	if err := v.ParseNone(fs, s, args); err != nil {
 		return err
 	}
-	if *predict {
-		return predictHere(ctx, s, *asJSON, sim.Options{Sockets: *sockets, Cross: *cross})
-	}
 	if ask.Peak == 0 {
-		return usagef("-peak is not given, or 0")
+		return cli.Usagef("-peak is not given, or 0")
 	}
 	if err := ask.Check(); err != nil {
-		return usageError{err}
+		return cli.Misused(err)
 	}
 	plan, err := size.New(ask, size.Measure(costs))
 	switch {
 	case errors.Is(err, stripe.ErrRate):
 		return err
 	case err != nil:
-		return usageError{err}
+		return cli.Misused(err)
 	case *asJSON:
-		return writeJSON(s.out, plan)
+		return cli.WriteJSON(s.Out, plan)
 	}
-	return plan.WriteText(s.out)
-}
-
-func predictHere(ctx context.Context, s streams, asJSON bool, o sim.Options) error {
-	prediction, err := size.Predict(ctx, o)
-	switch {
-	case errors.Is(err, sim.ErrConfig):
-		return usageError{err}
-	case err != nil:
-		return err
-	case asJSON:
-		return writeJSON(s.out, prediction)
-	}
-	return prediction.WriteText(s.out)
+	return plan.WriteText(s.Out)
 }

@@ -9,24 +9,25 @@ import (
 
 	"github.com/hotcount/hotcount/cmd/internal/sinks"
 	"github.com/hotcount/hotcount/cmd/internal/totals"
+	"github.com/hotcount/hotcount/internal/cli"
 )
 
-func totalsVerb(ctx context.Context, s streams, v verb, args []string) error {
-	fs := v.flags()
+func totalsVerb(ctx context.Context, s cli.Streams, v cli.Verb, args []string) error {
+	fs := v.Flags()
 	asJSON := fs.Bool("json", false, "print JSON")
 	top := fs.Int("top", 0, "list the `N` greatest of each kind; 0 is all, by name")
 	watch := fs.Duration("watch", 0, "print again every `TIME` such as 2s, with rates, until Ctrl-C")
-	rest, err := v.parse(fs, s, args)
+	rest, err := v.Parse(fs, s, args)
 	if err != nil {
 		return err
 	}
 	switch {
 	case len(rest) > 2:
-		return usagef("%q is one argument too many", rest[2])
+		return cli.Usagef("%q is one argument too many", rest[2])
 	case *top < 0:
-		return usagef("-top %d is negative", *top)
+		return cli.Usagef("-top %d is negative", *top)
 	case *watch < 0:
-		return usagef("-watch %v is negative", *watch)
+		return cli.Usagef("-watch %v is negative", *watch)
 	}
 	target, pattern, err := sourceArguments(rest)
 	if err != nil {
@@ -36,7 +37,7 @@ func totalsVerb(ctx context.Context, s streams, v verb, args []string) error {
 	if err != nil {
 		return err
 	}
-	w := totalsWriter{streams: s, asJSON: *asJSON, clear: *watch > 0 && isTerminal(s.out)}
+	w := totalsWriter{Streams: s, asJSON: *asJSON, clear: *watch > 0 && isTerminal(s.Out)}
 	read := func() error {
 		t, err := totals.Read(ctx, reader, pattern)
 		if t == nil {
@@ -45,7 +46,7 @@ func totalsVerb(ctx context.Context, s streams, v verb, args []string) error {
 		t.Top(*top)
 		return errors.Join(err, w.write(t))
 	}
-	complain := func(err error) { v.status(s, target.Clean(err)) }
+	complain := func(err error) { v.Report(s, target.Clean(err)) }
 	return errors.Join(target.Clean(repeat(ctx, *watch, read, complain)), target.Clean(reader.Close()))
 }
 
@@ -91,7 +92,7 @@ func repeat(ctx context.Context, every time.Duration, f func() error, complain f
 
 // A totalsWriter writes totals one after the other.
 type totalsWriter struct {
-	streams
+	cli.Streams
 	asJSON, clear bool
 	before        *totals.Totals
 }
@@ -100,11 +101,11 @@ func (w *totalsWriter) write(t *totals.Totals) error {
 	t.Since(w.before)
 	w.before = t
 	if w.asJSON {
-		return writeJSON(w.out, t)
+		return cli.WriteJSON(w.Out, t)
 	}
 	if w.clear {
 		const homeAndClear = "\x1b[H\x1b[2J"
-		fmt.Fprint(w.out, homeAndClear)
+		fmt.Fprint(w.Out, homeAndClear)
 	}
-	return t.WriteTable(w.out)
+	return t.WriteTable(w.Out)
 }

@@ -5,24 +5,25 @@ import (
 	"errors"
 
 	"github.com/hotcount/hotcount/cmd/internal/inspect"
+	"github.com/hotcount/hotcount/internal/cli"
 )
 
-func verifyVerb(_ context.Context, s streams, v verb, args []string) error {
-	fs := v.flags()
+func verifyVerb(_ context.Context, s cli.Streams, v cli.Verb, args []string) error {
+	fs := v.Flags()
 	asJSON := fs.Bool("json", false, "print JSON")
-	dirs, err := v.parse(fs, s, args)
+	dirs, err := v.Parse(fs, s, args)
 	if err != nil {
 		return err
 	}
 	if len(dirs) != 1 {
-		return usagef("one directory is wanted, not %d", len(dirs))
+		return cli.Usagef("one directory is wanted, not %d", len(dirs))
 	}
 	result, err := inspect.Verify(dirs[0])
 	if err != nil {
 		return err
 	}
 	if *asJSON {
-		return errors.Join(result.Err(), writeJSON(s.out, result))
+		return errors.Join(result.Err(), cli.WriteJSON(s.Out, result))
 	}
-	return errors.Join(result.Err(), result.WriteTable(s.out))
+	return errors.Join(result.Err(), result.WriteTable(s.Out))
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/hotcount/hotcount/internal/cli"
 )
 
 // A version says what this program was built from and with.
@@ -17,17 +19,17 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
-func versionVerb(_ context.Context, s streams, v verb, args []string) error {
-	fs := v.flags()
+func versionVerb(_ context.Context, s cli.Streams, v cli.Verb, args []string) error {
+	fs := v.Flags()
 	asJSON := fs.Bool("json", false, "print JSON")
-	if err := v.parseNone(fs, s, args); err != nil {
+	if err := v.ParseNone(fs, s, args); err != nil {
 		return err
 	}
 	info := readVersion()
 	if *asJSON {
-		return json.NewEncoder(s.out).Encode(info)
+		return json.NewEncoder(s.Out).Encode(info)
 	}
-	_, err := fmt.Fprintln(s.out, info)
+	_, err := fmt.Fprintln(s.Out, info)
 	return err
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/internal/text"
 )
 
 // A Result is what a run counted and whether that was right.

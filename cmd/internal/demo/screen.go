@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/text"
 )
 
 // A Screen shows the counts as they grow: as a table that is drawn over itself

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/text"
 )
 
 // WriteText writes the result for people.

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/internal/safetext"
+	"github.com/hotcount/hotcount/internal/text"
 	"github.com/hotcount/hotcount/snapshot"
 )
 

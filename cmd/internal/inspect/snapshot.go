@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/safetext"
+	"github.com/hotcount/hotcount/internal/text"
 	"github.com/hotcount/hotcount/snapshot"
 )
 

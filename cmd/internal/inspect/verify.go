@@ -7,8 +7,8 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
-	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/internal/safetext"
+	"github.com/hotcount/hotcount/internal/text"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/internal/safetext"
+	"github.com/hotcount/hotcount/internal/text"
 )
 
 // maxShown is how much of a path the table shows, in characters.

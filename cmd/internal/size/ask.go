@@ -8,7 +8,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/hotcount/hotcount/bench/sim"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -46,6 +45,10 @@ const (
 	// leastLine is far less than any processor takes to read a word, in
 	// nanoseconds.
 	leastLine = 0.01
+	// maxLine is far more, in nanoseconds, and maxProcessors more than any machine
+	// has that Go runs on.
+	maxLine       = 1e6
+	maxProcessors = 4096
 	// maxLineBytes is the longest cache line of any machine that Go runs on.
 	maxLineBytes = 256
 )
@@ -89,10 +92,10 @@ func (c Costs) check() error {
 	switch {
 	case !positive(c.Ceiling):
 		return fmt.Errorf("%w: a ceiling of %v adds per second", ErrAsk, c.Ceiling)
-	case !(c.Line >= leastLine && c.Line <= sim.MaxNanos):
+	case !(c.Line >= leastLine && c.Line <= maxLine):
 		return fmt.Errorf("%w: %v ns to read a line", ErrAsk, c.Line)
-	case c.Processors < 1 || c.Processors > sim.MaxWorkers:
-		return fmt.Errorf("%w: %d processors, not 1 to %d", ErrAsk, c.Processors, sim.MaxWorkers)
+	case c.Processors < 1 || c.Processors > maxProcessors:
+		return fmt.Errorf("%w: %d processors, not 1 to %d", ErrAsk, c.Processors, maxProcessors)
 	case c.LineBytes < 1 || c.LineBytes > maxLineBytes:
 		return fmt.Errorf("%w: lines of %d bytes", ErrAsk, c.LineBytes)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/internal/text"
 	"github.com/hotcount/hotcount/stripe"
 )
 

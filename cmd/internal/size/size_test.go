@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/hotcount/hotcount/bench/sim"
 	"github.com/hotcount/hotcount/stripe"
 )
 
@@ -166,23 +165,4 @@ func TestMeasure(t *testing.T) {
 	assert.Equal(t, 3, c.Processors)
 	require.NoError(t, c.check())
 	assert.Equal(t, costs, Measure(costs))
-}
-
-func TestPredictionText(t *testing.T) {
-	p, err := newPrediction(sim.Comparison{
-		Calibration: sim.Calibration{
-			Machine:  sim.Machine{Add: 3, Transfer: 60, Cross: 60, Sockets: 1},
-			Transfer: sim.Spread{Median: 60, Low: 50, High: 90},
-			PickCost: [...]float64{sim.PerP: 6, sim.PerGoroutine: 5, sim.Random: 15},
-		},
-		Cells: []sim.Cell{
-			{Workers: 1, Stripes: 1, Lines: 1, Rounds: 31, Measured: sim.Spread{Median: 3, Low: 2.9, High: 3.25}, Predicted: 3, Ratio: 1},
-			{Workers: 2, Stripes: 8, Pick: sim.Random, Lines: 8, Rounds: 30, Measured: sim.Spread{Median: 60, Low: 50, High: 70}, Predicted: 48, Ratio: 0.8},
-		},
-	})
-	require.NoError(t, err)
-	p.Go, p.Platform, p.Processors = "go1.26", "linux/amd64", 2
-	golden(t, "predict.txt", func(b *bytes.Buffer) error { return p.WriteText(b) })
-	_, err = newPrediction(sim.Comparison{})
-	assert.ErrorIs(t, err, sim.ErrConfig)
 }

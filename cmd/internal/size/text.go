@@ -5,9 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/text"
 )
 
 // WriteText writes the plan for people.
@@ -74,21 +73,7 @@ func (p *Plan) writeDecisions(w io.Writer) error {
 	return table.Write(w, "")
 }
 
-func wrap(s string) []string { return wrapTo(s, cellWidth) }
-
-// wrapTo breaks s into lines of at most width characters, but for longer words.
-func wrapTo(s string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(s) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	return append(lines, line)
-}
+func wrap(s string) []string { return text.Wrap(s, cellWidth) }
 
 // number returns v with two or three digits that matter.
 func number(v float64) string {

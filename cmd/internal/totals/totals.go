@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/cmd/internal/text"
 	"github.com/hotcount/hotcount/internal/safetext"
+	"github.com/hotcount/hotcount/internal/text"
 	"github.com/hotcount/hotcount/snapshot"
 )
 

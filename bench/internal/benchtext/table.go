@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/bench"
-	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/text"
 )
 
 // WriteTables writes a report for people: where and how it was measured, a table

@@ -1,9 +1,10 @@
-// Package text formats what the command shows to people.
+// Package text formats what the commands show to people.
 package text
 
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Group returns n with a comma between groups of three digits.
@@ -56,4 +57,18 @@ func Bar(value, highest int64, width int) string {
 		return ""
 	}
 	return strings.Repeat("█", max(1, int(float64(value)/float64(highest)*float64(width)+0.5)))
+}
+
+// Wrap breaks s into lines of at most width characters, but for longer words.
+func Wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
 }

@@ -1,4 +1,4 @@
-package size
+package benchtext
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount/bench/sim"
-	"github.com/hotcount/hotcount/cmd/internal/text"
+	"github.com/hotcount/hotcount/internal/text"
 )
 
 // A Prediction is what the simulation says about this computer, beside what is
@@ -207,10 +207,10 @@ what the simulation was made from
 	}
 	for _, source := range p.Published {
 		fmt.Fprintf(w, "  %s\n", source.Name)
-		for _, line := range wrapTo("from "+source.Source, 76) {
+		for _, line := range text.Wrap("from "+source.Source, 76) {
 			fmt.Fprintf(w, "    %s\n", line)
 		}
-		for _, line := range wrapTo("made from "+source.Fit, 76) {
+		for _, line := range text.Wrap("made from "+source.Fit, 76) {
 			fmt.Fprintf(w, "    %s\n", line)
 		}
 		table := text.NewTable(">workers", "pick", ">N", ">published", ">simulated", ">off")
@@ -230,6 +230,8 @@ what the simulation was made from
 	}
 	return nil
 }
+
+func count(n int) string { return text.Group(int64(n)) }
 
 func tenth(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") }
 

@@ -14,7 +14,7 @@ import (
 func TestWriteTables(t *testing.T) {
 	r := &bench.Report{
 		Machine: bench.Machine{CPU: "Engine 9", Cores: 4, Procs: 4, Go: "go1.26.8", OS: "linux", Arch: "amd64"},
-		Command: "hotcount bench",
+		Command: "hotbench run",
 		Commit:  "0123abc",
 		Date:    time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
 		Samples: 3,
@@ -33,7 +33,7 @@ func TestWriteTables(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, WriteTables(&b, r))
 	assert.Equal(t, `Engine 9, 4 cores, GOMAXPROCS 4, go1.26.8, linux/amd64
-2026-05-04T03:02:01Z; hotcount bench; commit 0123abc
+2026-05-04T03:02:01Z; hotbench run; commit 0123abc
 
 Medians of 3 rounds. spread is the distance of the quartiles in % of the median, * if disturbed
 rounds are part of it; ns is wall time over the operations of all goroutines; p50 and p99 are of
