@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -127,8 +128,8 @@ func TestKeysOfTheEngine(t *testing.T) {
 	}
 	assert.True(t, IsOverflow(v.With("b").Key()))
 	assert.False(t, IsHealth(v.With("b").Key()))
-	assert.False(t, IsOverflow(snapshot.Key{}))
-	assert.False(t, IsHealth(snapshot.Key{}))
+	assert.False(t, IsOverflow(series.Key{}))
+	assert.False(t, IsHealth(series.Key{}))
 	var s snapshot.Snapshot
 	e.Snapshot(&s)
 	for _, g := range s.Gauges {

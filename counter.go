@@ -1,7 +1,7 @@
 package hotcount
 
 import (
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/stripe"
 )
 
@@ -13,7 +13,7 @@ import (
 //
 // An add is not a synchronization: a goroutine that sees its effect in Value
 // must not conclude anything about other memory.
-type Counter series
+type Counter entry
 
 // Inc adds one.
 func (c *Counter) Inc() { c.count.Inc() }
@@ -25,10 +25,10 @@ func (c *Counter) Add(n int64) { c.count.Add(n) }
 // retired, and what earlier runs had counted if it was not. It holds every add
 // that returned before the call. While others add, it is not a point in time;
 // see stripe.Counter.Value. It costs one load for each stripe.
-func (c *Counter) Value() int64 { return (*series)(c).total() }
+func (c *Counter) Value() int64 { return (*entry)(c).total() }
 
 // Key returns the name and labels of the series.
-func (c *Counter) Key() snapshot.Key { return (*series)(c).key() }
+func (c *Counter) Key() series.Key { return (*entry)(c).key() }
 
 // Stats says how the counter is laid out and how evenly it is written, in this
 // run alone. It costs a Value and an allocation.

@@ -7,8 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/index"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -32,7 +34,7 @@ type Options struct {
 	StartOver bool
 
 	// Sinks get every snapshot beside Dir, each at its own pace.
-	Sinks []snapshot.Sink
+	Sinks []export.Sink
 
 	// Timeout is for how long one write to Dir or to a sink may take, 10 s by
 	// default. A sink that cannot do it in that time tries again; see its
@@ -103,14 +105,14 @@ type Engine struct {
 	started  time.Time
 
 	hasher   hasher
-	index    *index.Index[series]
+	index    *index.Index[entry]
 	families *index.Index[family]
 
-	restored map[string]*restored // by familyID; unchanged after New
+	restored map[series.Desc]*restored // unchanged after New
 	previous Restored
 
-	files    *filesink.Sink     // nil without a Dir
-	exporter *snapshot.Exporter // nil without a sink; guarded by mu until New returns
+	files    *filesink.Sink   // nil without a Dir
+	exporter *export.Exporter // nil without a sink; guarded by mu until New returns
 
 	_ [lineSize]byte // every look-up reads what is above
 
@@ -131,7 +133,7 @@ type Engine struct {
 	adjustments adjustments
 }
 
-type shard = index.Shard[series]
+type shard = index.Shard[entry]
 
 // New starts an engine. With a Dir it restores what earlier runs counted. The
 // error wraps filesink.ErrLocked if the directory is in use, and
@@ -188,11 +190,11 @@ func New(o Options) (*Engine, error) {
 }
 
 // hashOf returns what family.hash returns for the values of s.
-func (e *Engine) hashOf(s *series) uint64 {
+func (e *Engine) hashOf(s *entry) uint64 {
 	h := s.fam.seed
 	for rest := s.labels; rest != ""; {
 		var v string
-		v, rest, _ = snapshot.CutValue(rest)
+		v, rest, _ = series.CutValue(rest)
 		h = e.hasher.add(h, v)
 	}
 	return e.hasher.finish(h)

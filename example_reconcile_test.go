@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 func ExampleEngine_Reconcile() {
@@ -19,7 +19,7 @@ func ExampleEngine_Reconcile() {
 	orders.With("lima").Add(7)
 	rows := map[string]int64{"berlin": 42, "lima": 7} // SELECT shop, count(*) …
 
-	drifts, err := e.Reconcile(context.Background(), func(_ context.Context, k snapshot.Key) (int64, bool, error) {
+	drifts, err := e.Reconcile(context.Background(), func(_ context.Context, k series.Key) (int64, bool, error) {
 		n, ok := rows[k.Label("shop")]
 		return n, ok && k.Name() == "orders_total", nil
 	})

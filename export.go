@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -28,7 +29,7 @@ func (e *Engine) startExport(o Options) error {
 				prior = append(prior, s)
 			}
 		}
-		sinks = slices.Concat([]snapshot.Sink{files}, sinks)
+		sinks = slices.Concat([]export.Sink{files}, sinks)
 	}
 	if len(sinks) == 0 {
 		return nil
@@ -36,7 +37,7 @@ func (e *Engine) startExport(o Options) error {
 
 	e.mu.Lock() // the exporter takes a snapshot only once e.exporter is set
 	defer e.mu.Unlock()
-	exporter, err := snapshot.NewExporter(snapshot.ExporterOptions{
+	exporter, err := export.New(export.Options{
 		Source:   e,
 		Sinks:    sinks,
 		Every:    o.Every,
@@ -67,8 +68,8 @@ func (e *Engine) handedOn(w snapshot.WriterID) {
 }
 
 // Flush takes a snapshot and returns when every sink holds it. If ctx ends
-// before that, the error is a *snapshot.UnflushedError that names the sinks;
-// after Close it is snapshot.ErrExporterClosed. An engine without sinks has
+// before that, the error is an *export.UnflushedError that names the sinks;
+// after Close it is export.ErrClosed. An engine without sinks has
 // nothing to flush.
 func (e *Engine) Flush(ctx context.Context) error {
 	if e.exporter == nil {
@@ -79,16 +80,16 @@ func (e *Engine) Flush(ctx context.Context) error {
 
 // Exports says how export is doing, sink by sink. It is the zero value if the
 // engine has no sink.
-func (e *Engine) Exports() snapshot.ExporterStats {
+func (e *Engine) Exports() export.Stats {
 	if e.exporter == nil {
-		return snapshot.ExporterStats{}
+		return export.Stats{}
 	}
 	return e.exporter.Stats()
 }
 
 // Close takes a last snapshot, flushes it to every sink and ends the engine's
 // goroutines. It returns by the end of ctx, at most 50 ms late; if a sink could
-// not take the snapshot by then, the error is a *snapshot.UnflushedError.
+// not take the snapshot by then, the error is an *export.UnflushedError.
 // Without a deadline, Close allows the sinks 10 s. Dir may be used again when
 // Close returns, unless a write to it was stuck.
 //

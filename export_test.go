@@ -11,12 +11,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
 func TestCloseFlushesTheLastAdds(t *testing.T) {
 	l := newLedger(t)
-	e, err := New(Options{Sinks: []snapshot.Sink{l}, Every: time.Hour})
+	e, err := New(Options{Sinks: []export.Sink{l}, Every: time.Hour})
 	require.NoError(t, err)
 	c := e.Counter("jobs_total")
 	const writers, adds = 4, 1000
@@ -36,7 +37,7 @@ func TestCloseFlushesTheLastAdds(t *testing.T) {
 	assert.EqualValues(t, writers*adds+1, c.Value())
 	require.NoError(t, e.Close(t.Context()))
 	assert.EqualValues(t, writers*adds, l.total(c))
-	assert.ErrorIs(t, e.Flush(t.Context()), snapshot.ErrExporterClosed)
+	assert.ErrorIs(t, e.Flush(t.Context()), export.ErrClosed)
 }
 
 func TestEngineWithoutSinks(t *testing.T) {
@@ -60,7 +61,7 @@ func (s stuck) Write(context.Context, *snapshot.Snapshot) error {
 func TestCloseKeepsItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good, bad := newLedger(t), stuck{make(chan struct{})}
-		e, err := New(Options{Sinks: []snapshot.Sink{good, bad}})
+		e, err := New(Options{Sinks: []export.Sink{good, bad}})
 		require.NoError(t, err)
 		c := e.Counter("jobs_total")
 		c.Inc()
@@ -69,7 +70,7 @@ func TestCloseKeepsItsDeadline(t *testing.T) {
 		began := time.Now()
 		err = e.Close(ctx)
 		assert.LessOrEqual(t, time.Since(began), 55*time.Millisecond)
-		var unflushed *snapshot.UnflushedError
+		var unflushed *export.UnflushedError
 		require.ErrorAs(t, err, &unflushed)
 		require.Len(t, unflushed.Sinks, 1)
 		assert.Equal(t, "hotcount.stuck", unflushed.Sinks[0].Name)
@@ -83,7 +84,7 @@ func TestCloseKeepsItsDeadline(t *testing.T) {
 func TestExporterAcknowledges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &flaky{ledger: newLedger(t)}
-		e, err := New(Options{Sinks: []snapshot.Sink{sink}, Every: time.Second})
+		e, err := New(Options{Sinks: []export.Sink{sink}, Every: time.Second})
 		require.NoError(t, err)
 		defer e.Close(context.Background())
 		c := e.Counter("jobs_total")
@@ -105,7 +106,7 @@ func TestExporterAcknowledges(t *testing.T) {
 type refusing struct{}
 
 func (refusing) Write(context.Context, *snapshot.Snapshot) error {
-	return snapshot.Terminal(errors.New("refused"))
+	return export.Terminal(errors.New("refused"))
 }
 
 // The next engine may have Dir when Close has returned, though a sink does not
@@ -114,12 +115,12 @@ func TestFailedCloseReleasesDir(t *testing.T) {
 	dir := t.TempDir()
 	const runs = 10
 	for i := range int64(runs) {
-		e, err := New(Options{Dir: dir, Sinks: []snapshot.Sink{refusing{}}})
+		e, err := New(Options{Dir: dir, Sinks: []export.Sink{refusing{}}})
 		require.NoError(t, err)
 		c := e.Counter("jobs_total")
 		assert.Equal(t, i, c.Value())
 		c.Inc()
-		var unflushed *snapshot.UnflushedError
+		var unflushed *export.UnflushedError
 		require.ErrorAs(t, e.Close(t.Context()), &unflushed)
 	}
 }
@@ -128,7 +129,7 @@ func TestFailedCloseReleasesDir(t *testing.T) {
 func TestTimeoutReachesTheSinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := make(chan time.Duration, 1)
-		e, err := New(Options{Timeout: 3 * time.Minute, Sinks: []snapshot.Sink{deadlineSink(left)}})
+		e, err := New(Options{Timeout: 3 * time.Minute, Sinks: []export.Sink{deadlineSink(left)}})
 		require.NoError(t, err)
 		assert.Equal(t, 3*time.Minute, <-left)
 		require.NoError(t, e.Close(context.Background()))

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/stripe"
 	"github.com/hotcount/hotcount/window"
 )
@@ -18,13 +18,13 @@ const overflowLabel = "hotcount_overflow"
 
 // IsOverflow reports whether k is the overflow series of a full family, which
 // has the one label hotcount_overflow="true"; see Limits.
-func IsOverflow(k snapshot.Key) bool {
-	return k.Desc() != nil && slices.Equal(k.Desc().Labels(), []string{overflowLabel})
+func IsOverflow(k series.Key) bool {
+	return k.Label(overflowLabel) == "true"
 }
 
 // IsHealth reports whether k is one of the engine's own series, which the package
 // comment lists and whose names begin with hotcount_.
-func IsHealth(k snapshot.Key) bool { return strings.HasPrefix(k.Name(), reservedPrefix) }
+func IsHealth(k series.Key) bool { return strings.HasPrefix(k.Name(), reservedPrefix) }
 
 // reservedPrefix begins the names of the engine's own health series.
 const reservedPrefix = "hotcount_"
@@ -45,7 +45,8 @@ func (k kind) String() string {
 // A family is what the series of one name share.
 type family struct {
 	engine *Engine
-	desc   *snapshot.Desc // labels sorted by name
+	desc   series.Desc
+	labels []string // of desc, sorted by name
 	kind   kind
 	seed   uint64 // sets apart equal label values of different families
 	limit  int64
@@ -58,12 +59,12 @@ type family struct {
 	live         atomic.Int64   // series in the index
 	refused      stripe.Counter // look-ups that got the overflow series
 	overflowOnce sync.Once
-	overflow     *series // exempt from limits and eviction
+	overflow     *entry // exempt from limits and eviction
 }
 
 // find returns the series with the values that order picks, or nil. A nil is no
 // proof that there is none unless the shard is locked; see package index.
-func (f *family) find(hash uint64, values []string, order []uint8) *series {
+func (f *family) find(hash uint64, values []string, order []uint8) *entry {
 	probe := f.engine.index.Shard(hash).Probe(hash)
 	for {
 		s := probe.Next()
@@ -74,7 +75,7 @@ func (f *family) find(hash uint64, values []string, order []uint8) *series {
 }
 
 // findPacked is find for values that are packed already.
-func (f *family) findPacked(hash uint64, labels string) *series {
+func (f *family) findPacked(hash uint64, labels string) *entry {
 	probe := f.engine.index.Shard(hash).Probe(hash)
 	for {
 		s := probe.Next()
@@ -95,7 +96,7 @@ func (f *family) hash(values []string, order []uint8) uint64 {
 
 // get returns the series with the values that order picks, making it if need
 // be, or the family's overflow series when there is no room for it.
-func (f *family) get(values []string, order []uint8) *series {
+func (f *family) get(values []string, order []uint8) *entry {
 	h := f.hash(values, order)
 	if s := f.find(h, values, order); s != nil {
 		return s
@@ -103,7 +104,7 @@ func (f *family) get(values []string, order []uint8) *series {
 	return f.create(h, values, order)
 }
 
-func (f *family) create(hash uint64, values []string, order []uint8) *series {
+func (f *family) create(hash uint64, values []string, order []uint8) *entry {
 	shard := f.engine.index.Shard(hash)
 	shard.Lock()
 	s := f.find(hash, values, order)
@@ -137,7 +138,7 @@ func fits(values []string, order []uint8) bool {
 
 // add puts the series with these labels, which the locked shard does not hold,
 // into it. It returns nil if there is no room.
-func (f *family) add(shard *shard, labels string) *series {
+func (f *family) add(shard *shard, labels string) *entry {
 	if !f.reserve(labels) {
 		return nil
 	}
@@ -149,9 +150,9 @@ func (f *family) add(shard *shard, labels string) *series {
 	return f.insertNew(shard, labels)
 }
 
-func (f *family) insertNew(shard *shard, labels string) *series {
+func (f *family) insertNew(shard *shard, labels string) *entry {
 	age := f.engine.age()
-	s := &series{fam: f, labels: labels, created: max(age, f.engine.notBefore.Load())}
+	s := &entry{fam: f, labels: labels, created: max(age, f.engine.notBefore.Load())}
 	s.active.Store(age)
 	var m more
 	if f.kind == uniques {
@@ -216,9 +217,9 @@ func takeBelow(n *atomic.Int64, k, limit int64) bool {
 }
 
 // overflowSeries returns the series that keeps the exact rest of a full family.
-func (f *family) overflowSeries() *series {
+func (f *family) overflowSeries() *entry {
 	f.overflowOnce.Do(func() {
-		desc, err := snapshot.NewDesc(f.desc.Name(), overflowLabel)
+		desc, err := series.NewDesc(f.desc.Name(), overflowLabel)
 		if err != nil {
 			panic(err) // the family's name passed before
 		}
@@ -262,7 +263,7 @@ func (e *Engine) openFamily(k kind, name string, names []string) (*family, error
 	if slices.Contains(sorted, overflowLabel) {
 		return nil, fmt.Errorf("metric %s: the label %s is reserved", name, overflowLabel)
 	}
-	desc, err := snapshot.NewDesc(name, sorted...)
+	desc, err := series.NewDesc(name, sorted...)
 	if err != nil {
 		return nil, err
 	}
@@ -280,8 +281,8 @@ func (e *Engine) openFamily(k kind, name string, names []string) (*family, error
 	return f, nil
 }
 
-func (e *Engine) newFamily(d *snapshot.Desc, k kind, seed uint64) *family {
-	return &family{engine: e, desc: d, kind: k, seed: seed, restored: e.restored[familyID(d)]}
+func (e *Engine) newFamily(d series.Desc, k kind, seed uint64) *family {
+	return &family{engine: e, desc: d, labels: slices.Collect(d.Labels()), kind: k, seed: seed, restored: e.restored[d]}
 }
 
 // hashName returns the hash of a family, which is the seed of its series'.
@@ -313,9 +314,9 @@ func (f *family) mismatch(k kind, names []string) error {
 	if f.kind != k {
 		return fmt.Errorf("%s is a %s, not a %s", f.desc.Name(), f.kind, k)
 	}
-	if len(names) == len(f.desc.Labels()) {
+	if len(names) == len(f.labels) {
 		known := 0
-		for _, l := range f.desc.Labels() {
+		for _, l := range f.labels {
 			if slices.Contains(names, l) {
 				known++
 			}
@@ -324,5 +325,5 @@ func (f *family) mismatch(k kind, names []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s has labels %q, not %q", f.desc.Name(), f.desc.Labels(), names)
+	return fmt.Errorf("%s has labels %q, not %q", f.desc.Name(), f.labels, names)
 }

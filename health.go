@@ -3,6 +3,7 @@ package hotcount
 import (
 	"time"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -11,7 +12,7 @@ import (
 type health struct {
 	keys healthKeys
 
-	busiest *series // whose count rose most since the last sweep, nil for none
+	busiest *entry // whose count rose most since the last sweep, nil for none
 	rise    int64
 
 	// What the last sweep found.
@@ -20,28 +21,28 @@ type health struct {
 }
 
 // saw tells by how much the count of a series has risen.
-func (h *health) saw(s *series, rise int64) {
+func (h *health) saw(s *entry, rise int64) {
 	if rise > h.rise {
 		h.busiest, h.rise = s, rise
 	}
 }
 
 type healthKeys struct {
-	created, evicted, snapshots snapshot.Key
-	live, dormant, parked       snapshot.Key
-	sweep, rate, skew, sum      snapshot.Key
+	created, evicted, snapshots series.Key
+	live, dormant, parked       series.Key
+	sweep, rate, skew, sum      series.Key
 
-	refused               *snapshot.Desc // by metric
-	adjusted              *snapshot.Desc // by series
-	writes, failures, lag *snapshot.Desc // by sink
+	refused               series.Desc // by metric
+	adjusted              series.Desc // by series
+	writes, failures, lag series.Desc // by sink
 
-	windows, ticks, missed, jumps, tickLag, busy snapshot.Key // of the sampler
-	late, future                                 snapshot.Key // of Events
+	windows, ticks, missed, jumps, tickLag, busy series.Key // of the sampler
+	late, future                                 series.Key // of Events
 
 	sinks []sinkKeys // made when there is an exporter
 }
 
-type sinkKeys struct{ writes, failures, lag snapshot.Key }
+type sinkKeys struct{ writes, failures, lag series.Key }
 
 func newHealthKeys() healthKeys {
 	return healthKeys{
@@ -71,8 +72,8 @@ func newHealthKeys() healthKeys {
 	}
 }
 
-func healthDesc(name string, labels ...string) *snapshot.Desc {
-	d, err := snapshot.NewDesc(reservedPrefix+name, labels...)
+func healthDesc(name string, labels ...string) series.Desc {
+	d, err := series.NewDesc(reservedPrefix+name, labels...)
 	if err != nil {
 		panic(err) // the names are those above
 	}
@@ -102,7 +103,7 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 	)
 }
 
-func (e *Engine) healthCounter(s *snapshot.Snapshot, k snapshot.Key, n int64) {
+func (e *Engine) healthCounter(s *snapshot.Snapshot, k series.Key, n int64) {
 	s.Counters = append(s.Counters, snapshot.Counter{Key: k, Created: e.started.UnixNano(), Value: n})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -88,7 +89,7 @@ func wantGauge(t *testing.T, s *snapshot.Snapshot, key string, want float64) {
 func TestHealthOfSinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &flaky{ledger: newLedger(t)}
-		e, err := New(Options{Sinks: []snapshot.Sink{sink}, Every: 10 * time.Second})
+		e, err := New(Options{Sinks: []export.Sink{sink}, Every: 10 * time.Second})
 		require.NoError(t, err)
 		defer e.Close(context.Background())
 
@@ -123,7 +124,7 @@ func TestHealthOfSinks(t *testing.T) {
 // The package comment lists just the series that there are.
 func TestHealthIsDocumented(t *testing.T) {
 	sink := &flaky{ledger: newLedger(t)}
-	e := newEngine(t, Options{Sinks: []snapshot.Sink{sink}, Limits: Limits{Series: 1}})
+	e := newEngine(t, Options{Sinks: []export.Sink{sink}, Limits: Limits{Series: 1}})
 	v := e.CounterVec("views_total", "post")
 	_, err := e.Window(v.With("a"), window.Options{})
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -114,7 +115,7 @@ func TestDeleteBesideASweepIsKept(t *testing.T) {
 		for end := sweeps.Load() + 2; sweeps.Load() < end; {
 			runtime.Gosched()
 		}
-		m := (*series)(c).more.Load()
+		m := (*entry)(c).more.Load()
 		require.True(t, m != nil && m.retired != 0, "round %d", round)
 	}
 }
@@ -248,7 +249,7 @@ func TestIdleSeriesLeaves(t *testing.T) {
 // A series made while a sweep runs, and so younger than the sweep, is not idle.
 func TestYoungerThanTheSweepIsNotIdle(t *testing.T) {
 	e := newEngine(t, Options{Limits: Limits{IdleAfter: time.Second}})
-	c := (*series)(e.Counter("jobs_total"))
+	c := (*entry)(e.Counter("jobs_total"))
 	c.active.Store(5)
 	assert.False(t, e.expired(c, false, 4))
 	assert.False(t, e.expired(c, false, 6))
@@ -317,7 +318,7 @@ func TestLastRitesFindAnHeir(t *testing.T) {
 			heir.Add(4)
 			if evicted { // without Snapshot, which waits for the rites
 				e.mu.Lock()
-				heirs := (*series)(heir)
+				heirs := (*entry)(heir)
 				var s snapshot.Snapshot
 				heir.Delete()
 				e.sweep.seq++
@@ -336,7 +337,7 @@ func TestLastRitesFindAnHeir(t *testing.T) {
 // Close waits for the last rites of handles that were dropped before.
 func TestCloseWaitsForLastRites(t *testing.T) {
 	l := newLedger(t)
-	e, err := New(Options{Sinks: []snapshot.Sink{l}, Every: time.Hour})
+	e, err := New(Options{Sinks: []export.Sink{l}, Every: time.Hour})
 	require.NoError(t, err)
 	release := holdFinalizers()
 	func() {

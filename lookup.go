@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // lookUp returns the series of a metric with these alternating label names and
 // values.
-func (e *Engine) lookUp(k kind, name string, pairs []string) *series {
-	var buf [snapshot.MaxLabels]uint8
+func (e *Engine) lookUp(k kind, name string, pairs []string) *entry {
+	var buf [series.MaxLabels]uint8
 	f, order := e.resolve(k, name, pairs, buf[:0])
 	return f.get(pairs, order)
 }
@@ -43,7 +43,7 @@ func labelNames(pairs []string) []string {
 // orderPairs appends where in pairs the value of each of the family's labels
 // is. It reports false if pairs does not hold just these labels.
 func (f *family) orderPairs(order []uint8, pairs []string) ([]uint8, bool) {
-	labels := f.desc.Labels()
+	labels := f.labels
 	if len(pairs) != 2*len(labels) {
 		return order, false
 	}
@@ -56,7 +56,7 @@ func (f *family) orderPairs(order []uint8, pairs []string) ([]uint8, bool) {
 				return order, false
 			}
 		}
-		order = append(order, uint8(at+1)) // at most 2*snapshot.MaxLabels
+		order = append(order, uint8(at+1)) // at most 2*series.MaxLabels
 	}
 	return order, true
 }
@@ -70,13 +70,13 @@ type vec struct {
 func (e *Engine) vec(k kind, name string, labels []string) vec {
 	f := e.family(k, name, labels)
 	order := make([]uint8, len(labels))
-	for i, l := range f.desc.Labels() {
-		order[i] = uint8(slices.Index(labels, l)) // less than snapshot.MaxLabels
+	for i, l := range f.labels {
+		order[i] = uint8(slices.Index(labels, l)) // less than series.MaxLabels
 	}
 	return vec{f, order}
 }
 
-func (v *vec) with(values []string) *series {
+func (v *vec) with(values []string) *entry {
 	if len(values) != len(v.order) {
 		v.miscounted(values)
 	}

@@ -6,14 +6,14 @@ import (
 	"time"
 	"weak"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // parking holds the series that have left the index. It keeps none of them
 // alive: each stays for as long as a caller holds its handle.
 type parking struct {
 	mu     sync.Mutex
-	series map[seriesName]weak.Pointer[series]
+	series map[seriesName]weak.Pointer[entry]
 	n      int // parked, and neither taken back nor given last rites since
 }
 
@@ -23,26 +23,26 @@ type seriesName struct {
 	labels string
 }
 
-func (n seriesName) key() snapshot.Key { return n.fam.desc.TrustedKey(n.labels) }
+func (n seriesName) key() series.Key { return keyOf(n.fam.desc, n.labels) }
 
 // park takes over a series that is no longer in the index.
-func (p *parking) park(s *series) {
+func (p *parking) park(s *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.series == nil {
-		p.series = make(map[seriesName]weak.Pointer[series])
+		p.series = make(map[seriesName]weak.Pointer[entry])
 	}
 	p.series[seriesName{s.fam, s.labels}] = weak.Make(s)
 	p.n++
 	// A finalizer and not a cleanup, since it needs the series itself: adds
 	// made after the last sweep are nowhere else. Weak pointers are cleared
 	// before it runs, so from then on only the finalizer has the series.
-	runtime.SetFinalizer(s, func(s *series) { s.fam.engine.lastRites(s) })
+	runtime.SetFinalizer(s, func(s *entry) { s.fam.engine.lastRites(s) })
 }
 
 // take returns the parked series with this name if it is still alive, and lets
 // go of it. The shard of that name must be locked.
-func (p *parking) take(f *family, labels string) *series {
+func (p *parking) take(f *family, labels string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n == 0 {
@@ -60,7 +60,7 @@ func (p *parking) take(f *family, labels string) *series {
 
 // forget drops the entry of a dead series, unless a newer series of the same
 // name is parked there.
-func (p *parking) forget(s *series) {
+func (p *parking) forget(s *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.n--
@@ -72,7 +72,7 @@ func (p *parking) forget(s *series) {
 
 // census appends the parked series that are alive, which from then on they
 // stay, and counts those that are dead but still to be given last rites.
-func (p *parking) census(alive []*series) (_ []*series, dying int) {
+func (p *parking) census(alive []*entry) (_ []*entry, dying int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, w := range p.series {
@@ -126,7 +126,7 @@ func (e *Engine) recall() {
 
 // unpark puts a parked series back into the index, whatever the limits say:
 // its adds were accepted before. It does nothing if a look-up did so first.
-func (e *Engine) unpark(s *series) {
+func (e *Engine) unpark(s *entry) {
 	shard := e.index.Shard(e.hashOf(s))
 	shard.Lock()
 	defer shard.Unlock()
@@ -137,7 +137,7 @@ func (e *Engine) unpark(s *series) {
 
 // lastRites runs when the last handle of a parked series is gone. Adds that no
 // sweep has seen go to the series that has the name now, or bring this one back.
-func (e *Engine) lastRites(s *series) {
+func (e *Engine) lastRites(s *entry) {
 	defer e.parked.forget(s) // last: until then, census counts s
 	rest := s.unexported()
 	if rest == 0 {
@@ -158,7 +158,7 @@ func (e *Engine) lastRites(s *series) {
 	e.readmit(shard, s)
 }
 
-func (e *Engine) readmit(shard *shard, s *series) {
+func (e *Engine) readmit(shard *shard, s *entry) {
 	s.fam.hold(s.labels)
 	shard.Insert(e.index, s)
 	s.fam.openWindow(s)

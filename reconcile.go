@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -15,7 +16,7 @@ var ErrAdjust = errors.New("hotcount: cannot adjust")
 
 // A Drift is a counter that differs from a source of truth.
 type Drift struct {
-	Key     snapshot.Key
+	Key     series.Key
 	Counted int64 // what the engine has, as in Totals
 	Truth   int64
 }
@@ -32,7 +33,7 @@ func (d Drift) Adjustment() int64 { return d.Truth - d.Counted }
 // It changes nothing. Each counter is read just before truth is asked for it, so
 // one that others add to may show a drift that is none: look again, or stop its
 // writers.
-func (e *Engine) Reconcile(ctx context.Context, truth func(context.Context, snapshot.Key) (total int64, known bool, err error)) ([]Drift, error) {
+func (e *Engine) Reconcile(ctx context.Context, truth func(context.Context, series.Key) (total int64, known bool, err error)) ([]Drift, error) {
 	var drifts []Drift
 	var failed error
 	for k, n := range e.Totals() {
@@ -83,9 +84,9 @@ func (e *Engine) Adjust(d Drift) error {
 }
 
 // adjustable returns the series of a key that may have come from anywhere.
-func (e *Engine) adjustable(k snapshot.Key) (*series, error) {
+func (e *Engine) adjustable(k series.Key) (*entry, error) {
 	switch {
-	case k.Desc() == nil:
+	case k.IsZero():
 		return nil, errors.New("the key names no series")
 	case IsOverflow(k):
 		return nil, errors.New("an overflow series holds the counts of many")
@@ -114,7 +115,7 @@ type adjustments struct {
 	at   map[string]int // in rows, by the text form of the series
 }
 
-func (a *adjustments) add(e *Engine, k snapshot.Key, n int64) {
+func (a *adjustments) add(e *Engine, k series.Key, n int64) {
 	series := k.String()
 	i, ok := a.at[series]
 	if !ok {

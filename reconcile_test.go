@@ -11,12 +11,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
 // lookIn returns a truth that knows what is in the map, by text form.
-func lookIn(truth map[string]int64) func(context.Context, snapshot.Key) (int64, bool, error) {
-	return func(_ context.Context, k snapshot.Key) (int64, bool, error) {
+func lookIn(truth map[string]int64) func(context.Context, series.Key) (int64, bool, error) {
+	return func(_ context.Context, k series.Key) (int64, bool, error) {
 		n, ok := truth[k.String()]
 		return n, ok, nil
 	}
@@ -168,10 +169,10 @@ func TestAdjustRefuses(t *testing.T) {
 			`views_total{post="c"}`:                 "its family is full",
 			"":                                      "the key names no series",
 		} {
-			var k snapshot.Key
+			var k series.Key
 			if text != "" {
 				var err error
-				k, err = snapshot.ParseKey(text)
+				k, err = series.ParseKey(text)
 				require.NoError(t, err)
 			}
 			err := e.Adjust(Drift{Key: k, Truth: 7})
@@ -181,7 +182,7 @@ func TestAdjustRefuses(t *testing.T) {
 		assert.Equal(t, before, totals(e))
 		assert.Empty(t, e.adjustments.rows)
 
-		drifts, err := e.Reconcile(t.Context(), func(_ context.Context, k snapshot.Key) (int64, bool, error) {
+		drifts, err := e.Reconcile(t.Context(), func(_ context.Context, k series.Key) (int64, bool, error) {
 			assert.False(t, IsOverflow(k), "no truth is asked for it")
 			return -1, true, nil
 		})
@@ -203,7 +204,7 @@ func TestReconcileEndsEarly(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		asked := 0
-		drifts, err := e.Reconcile(ctx, func(context.Context, snapshot.Key) (int64, bool, error) {
+		drifts, err := e.Reconcile(ctx, func(context.Context, series.Key) (int64, bool, error) {
 			if asked++; asked == 4 {
 				return 1, true, end(cancel)
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 	"github.com/hotcount/hotcount/window"
 )
@@ -96,7 +96,7 @@ func TestRetiredCountsComeBackWithARestart(t *testing.T) {
 func TestSinksGetEachRunOnce(t *testing.T) {
 	l, dir := newLedger(t), t.TempDir()
 	for range 3 {
-		run(t, Options{Dir: dir, Sinks: []snapshot.Sink{l}}, func(e *Engine) {
+		run(t, Options{Dir: dir, Sinks: []export.Sink{l}}, func(e *Engine) {
 			e.Counter("jobs_total").Add(7)
 		})
 	}

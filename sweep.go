@@ -14,7 +14,7 @@ type sweep struct {
 	acked   uint64
 	finals  []final
 	evicted int64
-	parked  []*series // empty between calls, kept for its memory
+	parked  []*entry // empty between calls, kept for its memory
 	last    time.Time
 	health  health
 }
@@ -70,7 +70,7 @@ func (e *Engine) dropAcknowledged() {
 }
 
 // visit appends the row of one series, and moves the series on in its life.
-func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
+func (e *Engine) visit(c *entry, s *snapshot.Snapshot, age uint32) {
 	// Before the count is read: a Delete from here on may come after an add that
 	// this sweep does not see, and is for the next one.
 	gone := c.active.CompareAndSwap(deleted, age)
@@ -112,7 +112,7 @@ func (e *Engine) visit(c *series, s *snapshot.Snapshot, age uint32) {
 
 // expired reports whether a series is to be retired, because it is gone by Delete
 // or idle.
-func (e *Engine) expired(c *series, gone bool, age uint32) bool {
+func (e *Engine) expired(c *entry, gone bool, age uint32) bool {
 	if c.fam.isOverflow() {
 		return false
 	}
@@ -131,13 +131,13 @@ func (e *Engine) expired(c *series, gone bool, age uint32) bool {
 }
 
 // createdAt returns the Unix nanoseconds at which a series began.
-func (e *Engine) createdAt(c *series) int64 {
+func (e *Engine) createdAt(c *entry) int64 {
 	return e.started.UnixNano() + int64(c.created)*int64(time.Second)
 }
 
 // evict moves a dormant series from the index to the parked ones. An add that
 // comes before or after is found by a later sweep, or by the last rites.
-func (e *Engine) evict(s *series) {
+func (e *Engine) evict(s *entry) {
 	// Before the name is free: whatever has it next begins later than s did.
 	e.notBefore.Store(max(e.notBefore.Load(), s.created+1))
 	shard := e.index.Shard(e.hashOf(s))

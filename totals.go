@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -27,8 +28,8 @@ func (e *Engine) Restored() Restored { return e.previous }
 // particular order. Each total is as Counter.Value says. What a series counted
 // before it was retired is not in it; one that comes back is there from the next
 // snapshot on. The engine's own health series are left out.
-func (e *Engine) Totals() iter.Seq2[snapshot.Key, int64] {
-	return func(yield func(snapshot.Key, int64) bool) {
+func (e *Engine) Totals() iter.Seq2[series.Key, int64] {
+	return func(yield func(series.Key, int64) bool) {
 		// The restored first: a series made meanwhile takes its total out of
 		// them once it is in the index, and so is seen there, here, or both.
 		left := e.leftovers()
@@ -43,7 +44,7 @@ func (e *Engine) Totals() iter.Seq2[snapshot.Key, int64] {
 		}
 		for r, totals := range left {
 			for labels, n := range totals {
-				if !yield(r.desc.TrustedKey(labels), n) {
+				if !yield(keyOf(r.desc, labels), n) {
 					return
 				}
 			}
@@ -65,7 +66,7 @@ func (e *Engine) leftovers() map[*restored]map[string]int64 {
 // restored is what earlier runs counted in one family, by packed label values,
 // as far as no series of this run has taken it up. A nil restored is empty.
 type restored struct {
-	desc *snapshot.Desc
+	desc series.Desc
 
 	mu       sync.Mutex
 	totals   map[string]int64
@@ -148,16 +149,8 @@ func (r *restored) takenUp(k kind, labels string) {
 
 // restore adds up the rows that earlier runs left.
 func (e *Engine) restore(previous []*snapshot.Snapshot) {
-	e.restored = make(map[string]*restored)
-	known := make(map[*snapshot.Desc]*restored) // rows of one file share Descs
-	in := func(k snapshot.Key) *restored {
-		r := known[k.Desc()]
-		if r == nil {
-			r = e.restoredFor(k.Desc())
-			known[k.Desc()] = r
-		}
-		return r
-	}
+	e.restored = make(map[series.Desc]*restored)
+	in := func(k series.Key) *restored { return e.restoredFor(k.Desc()) }
 	for _, s := range previous {
 		e.previous.Runs += max(1, len(s.Folded))
 		if s.Taken.After(e.previous.Taken) {
@@ -184,22 +177,14 @@ func (e *Engine) restore(previous []*snapshot.Snapshot) {
 
 // restoredFor returns where to add up the rows of a family. What becomes of the
 // engine's own series is lost: health is about one run.
-func (e *Engine) restoredFor(d *snapshot.Desc) *restored {
-	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.Uniques),
-		windows: make(map[string]newest[[]window.Row]), uniquesWindows: make(map[string]newest[[]window.UniquesRow])}
-	if strings.HasPrefix(d.Name(), reservedPrefix) {
+func (e *Engine) restoredFor(d series.Desc) *restored {
+	if r := e.restored[d]; r != nil {
 		return r
 	}
-	id := familyID(d)
-	if known, ok := e.restored[id]; ok {
-		return known
+	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.Uniques),
+		windows: make(map[string]newest[[]window.Row]), uniquesWindows: make(map[string]newest[[]window.UniquesRow])}
+	if !strings.HasPrefix(d.Name(), reservedPrefix) {
+		e.restored[d] = r
 	}
-	e.restored[id] = r
 	return r
-}
-
-// familyID returns a string that tells descriptions apart: no name holds the
-// separators.
-func familyID(d *snapshot.Desc) string {
-	return d.Name() + "{" + strings.Join(d.Labels(), ",")
 }

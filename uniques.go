@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -15,7 +16,7 @@ import (
 // What earlier runs counted is part of it, if their Options.Uniques were the
 // same: the engine merges their sketches into the new one.
 type Uniques struct {
-	series *series
+	series *entry
 	sketch *hll.Sketch
 }
 
@@ -37,7 +38,7 @@ func (u *Uniques) Estimate() hll.Estimate { return u.sketch.Estimate() }
 func (u *Uniques) Sketch() *hll.Sketch { return u.sketch }
 
 // Key returns the name and labels of the series.
-func (u *Uniques) Key() snapshot.Key { return u.series.key() }
+func (u *Uniques) Key() series.Key { return u.series.key() }
 
 // Uniques returns the distinct count with this name and these labels, given as
 // alternating names and values, in any order of names. The first call makes it.
@@ -65,7 +66,7 @@ func (v *UniquesVec) With(values ...string) *Uniques {
 }
 
 // newUniques returns the distinct count of a new series.
-func (e *Engine) newUniques(s *series) *Uniques {
+func (e *Engine) newUniques(s *entry) *Uniques {
 	sketch, err := hll.New(e.sketches)
 	if err != nil {
 		panic(err) // New checked the options

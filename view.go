@@ -3,6 +3,7 @@ package hotcount
 import (
 	"time"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -41,13 +42,13 @@ type CounterView struct {
 
 // An EventsView is a window that Engine.Events made.
 type EventsView struct {
-	Key snapshot.Key
+	Key series.Key
 	*window.Events
 }
 
 // A UniquesWindowView is a window that Engine.UniquesWindow made.
 type UniquesWindowView struct {
-	Key snapshot.Key
+	Key series.Key
 	*window.Uniques
 }
 
@@ -92,7 +93,7 @@ func (v *View) reset() {
 
 // show appends one series to v. A retired one that was added to since has no
 // row yet: its Created is the next sweep's to choose.
-func (e *Engine) show(s *series, v *View) {
+func (e *Engine) show(s *entry, v *View) {
 	m := s.more.Load()
 	var offset int64
 	switch {
@@ -119,7 +120,7 @@ func (w *windows) show(v *View) {
 	if len(w.rings) > 0 {
 		for i := range v.Counters {
 			c := &v.Counters[i]
-			if have := w.rings[(*series)(c.Counter)]; have != nil {
+			if have := w.rings[(*entry)(c.Counter)]; have != nil {
 				c.Window = have.ring
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/stripe"
 	"github.com/hotcount/hotcount/window"
@@ -18,14 +19,14 @@ type windows struct {
 	mu      sync.Mutex
 	sampler *window.Sampler // nil before the first window
 	closed  bool
-	rings   map[*series]*windowed
+	rings   map[*entry]*windowed
 	events  map[seriesName]namedWindow[*window.Events, window.EventsOptions]
 	uniques map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions]
 }
 
 func (w *windows) makeMaps() {
 	if w.rings == nil {
-		w.rings = make(map[*series]*windowed)
+		w.rings = make(map[*entry]*windowed)
 		w.events = make(map[seriesName]namedWindow[*window.Events, window.EventsOptions])
 		w.uniques = make(map[seriesName]namedWindow[*window.Uniques, window.UniquesOptions])
 	}
@@ -81,17 +82,17 @@ func (e *Engine) Window(c *Counter, o window.Options) (*window.Ring, error) {
 	defer e.logWarnings()
 	e.mu.Lock() // no sweep may evict the series while its window is opened
 	defer e.mu.Unlock()
-	ring, err := e.windows.open((*series)(c), o, true)
+	ring, err := e.windows.open((*entry)(c), o, true)
 	if err != nil {
 		return nil, fmt.Errorf("hotcount: window over %v: %w", c.Key(), err)
 	}
-	e.unpark((*series)(c)) // it stays from now on
+	e.unpark((*entry)(c)) // it stays from now on
 	return ring, nil
 }
 
 // open returns the window over s, making it if need be. A pinned one must have
 // these options.
-func (w *windows) open(s *series, o window.Options, pin bool) (*window.Ring, error) {
+func (w *windows) open(s *entry, o window.Options, pin bool) (*window.Ring, error) {
 	if o.Sampler != nil {
 		return nil, fmt.Errorf("%w: the engine has its own sampler", window.ErrOptions)
 	}
@@ -124,7 +125,7 @@ func sameOptions(a, b window.Options) bool {
 }
 
 // pins reports whether a window keeps s in the engine.
-func (w *windows) pins(s *series) bool {
+func (w *windows) pins(s *entry) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	have := w.rings[s]
@@ -132,7 +133,7 @@ func (w *windows) pins(s *series) bool {
 }
 
 // drop ends the window of a series that leaves the engine.
-func (w *windows) drop(s *series) {
+func (w *windows) drop(s *entry) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if have := w.rings[s]; have != nil {
@@ -173,7 +174,7 @@ func (e *Engine) WindowVec(v *CounterVec, o window.Options) (*WindowVec, error) 
 		return nil, fmt.Errorf("hotcount: windows over %s: %w", v.f.desc.Name(), err)
 	}
 	w := &WindowVec{v.vec}
-	w.each(func(*series, *window.Ring) {})
+	w.each(func(*entry, *window.Ring) {})
 	return w, nil
 }
 
@@ -195,7 +196,7 @@ func (f *family) keepWindows(o window.Options) error {
 
 // openWindow returns the window of a series whose family keeps windows, nil for
 // others.
-func (f *family) openWindow(s *series) *window.Ring {
+func (f *family) openWindow(s *entry) *window.Ring {
 	o := f.windows.Load()
 	if o == nil {
 		return nil
@@ -224,7 +225,7 @@ func (v *WindowVec) With(values ...string) *window.Ring {
 // each calls f with every series of the family and its window, and opens those
 // that are not open yet. No sweep evicts a series meanwhile, which would leave
 // its window behind.
-func (v *WindowVec) each(f func(*series, *window.Ring)) {
+func (v *WindowVec) each(f func(*entry, *window.Ring)) {
 	e := v.vec.f.engine
 	defer e.logWarnings()
 	e.mu.Lock()
@@ -238,7 +239,7 @@ func (v *WindowVec) each(f func(*series, *window.Ring)) {
 
 // A Mover is a counter with what was added to it of late.
 type Mover struct {
-	Key snapshot.Key
+	Key series.Key
 	window.Span
 }
 
@@ -247,7 +248,7 @@ type Mover struct {
 // family, and waits for a snapshot that is being taken.
 func (v *WindowVec) Top(n int, d time.Duration) []Mover {
 	var movers []Mover
-	v.each(func(s *series, ring *window.Ring) {
+	v.each(func(s *entry, ring *window.Ring) {
 		movers = append(movers, Mover{s.key(), ring.Last(d)})
 	})
 	slices.SortFunc(movers, func(a, b Mover) int {

@@ -9,10 +9,10 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 )
 
 // ReadFrom reads one snapshot, written by WriteTo, into s, reusing the memory
@@ -43,7 +43,7 @@ type decoder struct {
 	crc    uint32 // of all bytes so far but crc fields
 
 	buf      []byte // the frame at hand
-	families []*Desc
+	families []series.Desc
 	s        *Snapshot
 }
 
@@ -248,7 +248,7 @@ func decodeRows[R any](d *decoder, rows *[]R, count, least int, take func(*curso
 type cursor struct {
 	payload  string
 	at       int
-	families []*Desc
+	families []series.Desc
 	created  int64
 	why      string
 }
@@ -257,21 +257,21 @@ func (c *cursor) fail(why string) {
 	c.why, c.at = why, len(c.payload)
 }
 
-func takeDesc(c *cursor) *Desc {
+func takeDesc(c *cursor) series.Desc {
 	name := c.value()
 	n := c.uvarint()
-	if n > MaxLabels {
+	if n > series.MaxLabels {
 		c.fail("too many labels")
-		return nil
+		return series.Desc{}
 	}
 	labels := make([]string, n)
 	for i := range labels {
 		labels[i] = c.value()
 	}
 	if c.why != "" {
-		return nil
+		return series.Desc{}
 	}
-	d, err := NewDesc(name, labels...)
+	d, err := series.NewDesc(name, labels...)
 	if err != nil {
 		c.fail(err.Error())
 	}
@@ -286,7 +286,7 @@ func takeCounter(c *cursor) Counter {
 // held twice.
 func takeUniques(c *cursor) Uniques {
 	u := Uniques{Key: c.key(), Created: c.createdAt(), Scheme: c.scheme(), Sketch: []byte(c.value())}
-	u.Key.packed = strings.Clone(u.Key.packed)
+	u.Key = u.Key.Clone()
 	return u
 }
 
@@ -301,17 +301,19 @@ func takeFold(c *cursor) Fold {
 	return f
 }
 
-func (c *cursor) key() Key {
+func (c *cursor) key() series.Key {
 	i := c.uvarint()
 	if i >= uint64(len(c.families)) {
 		c.fail("a family that is not described")
-		return Key{}
+		return series.Key{}
 	}
-	d, start := c.families[i], c.at
-	for range d.labels {
-		c.value()
+	k, rest, err := c.families[i].CutKey(c.payload[c.at:])
+	if err != nil {
+		c.fail(err.Error())
+		return series.Key{}
 	}
-	return Key{desc: d, packed: c.payload[start:c.at]}
+	c.at = len(c.payload) - len(rest)
+	return k
 }
 
 func (c *cursor) createdAt() int64 {
@@ -349,7 +351,7 @@ func (c *cursor) length(least int) int {
 }
 
 func (c *cursor) value() string {
-	v, rest, ok := CutValue(c.payload[c.at:])
+	v, rest, ok := series.CutValue(c.payload[c.at:])
 	if !ok {
 		c.fail("a value cut short")
 		return ""

@@ -1,5 +1,5 @@
-// Package snapshot holds what an engine counted as plain data, and moves it to
-// durable places.
+// Package snapshot holds what an engine counted as plain data, and writes it in a
+// binary format. Package export moves it to durable places.
 //
 // # Snapshots
 //
@@ -8,16 +8,6 @@
 // twice, late or out of order therefore changes nothing, as long as a sink
 // keeps, per writer and series, the row with the highest Seq. A total over a
 // fleet is the sum over writers.
-//
-// # Exporting
-//
-// An Exporter takes snapshots of a Source at intervals and gives them to sinks,
-// each at its own pace. A sink that is slow or down gets the newest state when
-// it can take one: there is no backlog. Close takes a last snapshot, flushes it
-// by its context's deadline and reports which sinks do not hold it.
-//
-// A crash loses at most the counts made since the last completed snapshot, and
-// nothing is counted twice.
 //
 // # Binary format
 //

@@ -7,9 +7,11 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 )
 
 // WriteTo writes s to w in the binary format that ReadFrom reads, one frame of
@@ -44,16 +46,15 @@ type encoder struct {
 	rows     frame // the section's rows not yet written
 	created  int64 // of the last row in rows
 
-	byDesc map[*Desc]uint64  // index of each Desc met
-	byText map[string]uint64 // index of each family, by its encoding
-	last   *Desc             // the Desc of the last row, and
-	lastAt uint64            // its index
+	indexes map[series.Desc]uint64 // of the families met
+	last    series.Desc            // the family of the last row, and
+	lastAt  uint64                 // its index
 }
 
 // newEncoder reserves the frame that so many rows of counters will fill.
 func newEncoder(w io.Writer, rows int) *encoder {
 	const typicalRow = 32
-	e := &encoder{w: w, table: crcTable(), byDesc: map[*Desc]uint64{}, byText: map[string]uint64{}}
+	e := &encoder{w: w, table: crcTable(), indexes: map[series.Desc]uint64{}}
 	e.rows.buf = make([]byte, 0, min(rows, frameSize/typicalRow)*typicalRow+metaSize+frameSize/8)
 	e.rows.reset()
 	e.families.reset()
@@ -213,9 +214,9 @@ func (e *encoder) addCreated(b []byte, t int64) []byte {
 	return b
 }
 
-func (e *encoder) addKey(b []byte, k Key) ([]byte, error) {
-	d := k.desc
-	if d == nil {
+func (e *encoder) addKey(b []byte, k series.Key) ([]byte, error) {
+	d, packed := k.Desc(), k.Packed()
+	if d.IsZero() {
 		return b, errors.New("hotcount/snapshot: row without a key")
 	}
 	if d != e.last {
@@ -225,39 +226,36 @@ func (e *encoder) addKey(b []byte, k Key) ([]byte, error) {
 		}
 		e.last, e.lastAt = d, i
 	}
-	if err := room(b, len(k.packed)); err != nil {
+	if err := room(b, len(packed)); err != nil {
 		return b, err
 	}
 	b = binary.AppendUvarint(b, e.lastAt)
-	return append(b, k.packed...), nil
+	return append(b, packed...), nil
 }
 
-// family returns d's index, and describes d in the pending families if its like
-// has not been met.
-func (e *encoder) family(d *Desc) (uint64, error) {
-	if i, ok := e.byDesc[d]; ok {
+// family returns d's index, and describes d in the pending families if it has not
+// been met.
+func (e *encoder) family(d series.Desc) (uint64, error) {
+	if i, ok := e.indexes[d]; ok {
 		return i, nil
 	}
 	text := appendDesc(nil, d)
-	i, ok := e.byText[string(text)]
-	if !ok {
-		if err := room(e.families.buf, len(text)); err != nil {
-			return 0, err
-		}
-		i = uint64(len(e.byText))
-		e.byText[string(text)] = i
-		e.families.buf = append(e.families.buf, text...)
-		e.families.count++
+	if err := room(e.families.buf, len(text)); err != nil {
+		return 0, err
 	}
-	e.byDesc[d] = i
+	i := uint64(len(e.indexes))
+	e.indexes[d] = i
+	e.families.buf = append(e.families.buf, text...)
+	e.families.count++
 	return i, nil
 }
 
-func appendDesc(b []byte, d *Desc) []byte {
-	b = AppendValue(b, d.name)
-	b = binary.AppendUvarint(b, uint64(len(d.labels)))
-	for _, l := range d.labels {
-		b = AppendValue(b, l)
+func appendDesc(b []byte, d series.Desc) []byte {
+	b = series.AppendValue(b, d.Name())
+	labels := slices.Collect(d.Labels())
+	b = binary.AppendUvarint(b, uint64(len(labels)))
+	for _, l := range labels {
+		b = series.AppendValue(b, l)
 	}
 	return b
 }

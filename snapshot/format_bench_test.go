@@ -7,12 +7,14 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/hotcount/hotcount/series"
 )
 
 // manyCounters returns a snapshot with n series of ten families, interleaved, as
 // an engine with a family per kind of event would have them.
 func manyCounters(tb testing.TB, n int) *Snapshot {
-	var families [10]*Desc
+	var families [10]series.Desc
 	for i := range families {
 		families[i] = desc(tb, fmt.Sprintf("events_%d_total", i), "post", "kind")
 	}

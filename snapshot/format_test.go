@@ -20,14 +20,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/window"
 )
 
 var update = flag.Bool("update", false, "write the golden file of the current format version")
 
-func desc(t testing.TB, name string, labels ...string) *Desc {
+func desc(t testing.TB, name string, labels ...string) series.Desc {
 	t.Helper()
-	d, err := NewDesc(name, labels...)
+	d, err := series.NewDesc(name, labels...)
 	require.NoError(t, err)
 	return d
 }
@@ -110,7 +111,7 @@ func TestRoundTrip(t *testing.T) {
 			require.True(t, want.Taken.Equal(got.Taken))
 			require.Equal(t, len(want.Counters), len(got.Counters))
 			for i, c := range want.Counters {
-				require.True(t, c.Key.Equal(got.Counters[i].Key))
+				require.Equal(t, c.Key, got.Counters[i].Key)
 				require.Equal(t, c.Value, got.Counters[i].Value)
 				require.Equal(t, c.Created, got.Counters[i].Created)
 			}

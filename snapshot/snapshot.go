@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A Snapshot is the state of one writer. It is plain data and safe to read from
@@ -74,7 +75,7 @@ func (s *Snapshot) Reset() {
 
 // A Counter row is the count of one series since Created.
 type Counter struct {
-	Key     Key
+	Key     series.Key
 	Created int64 // Unix nanoseconds
 	Value   int64
 }
@@ -97,7 +98,7 @@ func (s *Snapshot) AllCounters() iter.Seq[Counter] {
 // AppendBinary. A series may have several rows; its count is that of their
 // union.
 type Uniques struct {
-	Key     Key
+	Key     series.Key
 	Created int64 // Unix nanoseconds
 
 	// Scheme tells how elements were hashed. The union of sketches of
@@ -108,7 +109,7 @@ type Uniques struct {
 
 // AppendUniques appends a row for a sketch to s.Uniques, reusing the memory of a
 // row that was there before Reset.
-func (s *Snapshot) AppendUniques(k Key, created int64, sketch *hll.Sketch) {
+func (s *Snapshot) AppendUniques(k series.Key, created int64, sketch *hll.Sketch) {
 	var buf []byte
 	if n := len(s.Uniques); n < cap(s.Uniques) {
 		buf = s.Uniques[:n+1][n].Sketch[:0]
@@ -127,20 +128,6 @@ type Fold struct {
 // A Gauge row is a reading that must not be summed over writers: the engine's
 // own health, such as skew.
 type Gauge struct {
-	Key   Key
+	Key   series.Key
 	Value float64
-}
-
-// A Source is what snapshots are taken of. The engine is one.
-type Source interface {
-	// Snapshot fills s, which is empty, with the current state under the
-	// next Seq. It appends to s's rows, whose memory is reused. Calls come
-	// one at a time.
-	Snapshot(s *Snapshot)
-
-	// Acknowledge says that every sink holds a snapshot with this seq or a
-	// later one. The source may then let go of the rows that were Final in
-	// it. Calls come one at a time, with growing seq, perhaps while
-	// Snapshot runs.
-	Acknowledge(seq uint64)
 }

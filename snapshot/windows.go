@@ -2,9 +2,9 @@ package snapshot
 
 import (
 	"encoding/binary"
-	"strings"
 	"time"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -14,20 +14,20 @@ import (
 // window of a series is the whole one, but a store that adds writers up leaves
 // such rows out.
 type Window struct {
-	Key  Key
+	Key  series.Key
 	Rows []window.Row
 }
 
 // A UniquesWindow is the same for distinct elements: a sketch for each bucket.
 // A union may count an element twice, so a store takes all of its rows.
 type UniquesWindow struct {
-	Key  Key
+	Key  series.Key
 	Rows []window.UniquesRow
 }
 
 // AppendWindow appends the rows of w to s.Windows, reusing the memory of rows
 // that were there before Reset.
-func (s *Snapshot) AppendWindow(k Key, w interface {
+func (s *Snapshot) AppendWindow(k series.Key, w interface {
 	AppendRows([]window.Row) []window.Row
 }) {
 	var rows []window.Row
@@ -65,7 +65,7 @@ func (e *encoder) addWindow(b []byte, w *Window) ([]byte, error) {
 
 func takeWindow(c *cursor) Window {
 	w := Window{Key: c.key()}
-	w.Key.packed = strings.Clone(w.Key.packed)
+	w.Key = w.Key.Clone()
 	w.Rows = make([]window.Row, c.length(leastWindowRow))
 	var start int64
 	for i := range w.Rows {
@@ -99,7 +99,7 @@ func (e *encoder) addUniquesWindow(b []byte, w *UniquesWindow) ([]byte, error) {
 
 func takeUniquesWindow(c *cursor) UniquesWindow {
 	w := UniquesWindow{Key: c.key()}
-	w.Key.packed = strings.Clone(w.Key.packed)
+	w.Key = w.Key.Clone()
 	w.Rows = make([]window.UniquesRow, c.length(leastUniquesRow))
 	var start int64
 	for i := range w.Rows {

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
+
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
-	"go.etcd.io/bbolt"
 )
 
 // rows is the number of counters. All have changed since the last write, which
@@ -29,7 +31,7 @@ func BenchmarkDurable(b *testing.B) {
 }
 
 func counters(b *testing.B) *snapshot.Snapshot {
-	desc, err := snapshot.NewDesc("http_requests_total", "path", "code")
+	desc, err := series.NewDesc("http_requests_total", "path", "code")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/internal/safetext"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A frame is what one update shows. Its texts are made to be shown as they are.
@@ -34,9 +34,9 @@ type name struct {
 	Labels string `json:"labels"` // with their braces, "" if there are none
 }
 
-func nameOf(k snapshot.Key) name { return name{k.Name(), safetext.Printable(labelsOf(k), maxText)} }
+func nameOf(k series.Key) name { return name{k.Name(), safetext.Printable(labelsOf(k), maxText)} }
 
-func labelsOf(k snapshot.Key) string { return strings.TrimPrefix(k.String(), k.Name()) }
+func labelsOf(k series.Key) string { return strings.TrimPrefix(k.String(), k.Name()) }
 
 // A row is one counter.
 type row struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A query is what one browser wants to see. Equal ones are answered together.
@@ -64,7 +64,7 @@ func (q query) matcher() *matcher {
 
 // match reports whether all words are in the text of k, in capital letters or
 // small ones.
-func (m *matcher) match(k snapshot.Key) bool {
+func (m *matcher) match(k series.Key) bool {
 	if len(m.words) == 0 {
 		return true
 	}
@@ -107,7 +107,7 @@ func compareNames(a, b candidate) int { return compareText(a.Key(), b.Key()) }
 
 // compareText compares keys as people read them, where Key.Compare puts a short
 // value before a long one.
-func compareText(a, b snapshot.Key) int {
+func compareText(a, b series.Key) int {
 	var x, y [128]byte // on the stack
 	return bytes.Compare(a.AppendText(x[:0]), b.AppendText(y[:0]))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/safetext"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A section is a table that is not of counters.
@@ -47,7 +47,7 @@ type uniquesRow struct {
 }
 
 type estimated struct {
-	key      snapshot.Key
+	key      series.Key
 	estimate hll.Estimate
 	covered  time.Duration
 }
@@ -78,7 +78,7 @@ const allOfIt = 200 * 365 * 24 * time.Hour
 func (w *watcher) uniques(m *matcher) section[uniquesRow] {
 	first := top[estimated]{n: maxRowsOfSection, compare: estimated.compare}
 	matches, room := 0, maxEstimates
-	add := func(k snapshot.Key, estimate func() estimated) {
+	add := func(k series.Key, estimate func() estimated) {
 		if !m.match(k) {
 			return
 		}
@@ -179,7 +179,7 @@ type healthRow struct {
 }
 
 type reported struct {
-	key   snapshot.Key
+	key   series.Key
 	value string
 }
 

@@ -21,7 +21,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/live"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -295,7 +295,7 @@ func TestUpdatesAreBounded(t *testing.T) {
 // hold, and no password is.
 func TestTextsAreSafe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := hotcount.New(hotcount.Options{Sinks: []snapshot.Sink{failing{}}, Logger: slog.New(slog.DiscardHandler)})
+		e, err := hotcount.New(hotcount.Options{Sinks: []export.Sink{failing{}}, Logger: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		e.Counter("jobs_total", "queue", "<script>\xff\u202e\n\x00"+strings.Repeat("x", 1000)).Inc()
 		v := open(newPage(t, e, live.Options{}), "")

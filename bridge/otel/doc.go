@@ -42,7 +42,7 @@
 // # Attributes
 //
 // A value that is not valid UTF-8, for which a whole OTLP export would fail, is
-// shown as snapshot.ToValidUTF8 writes it: different values stay different
+// shown as series.ToValidUTF8 writes it: different values stay different
 // series. The overflow series of a full family has the one attribute
 // hotcount_overflow = "true".
 //

@@ -24,7 +24,7 @@ import (
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/otel"
 	"github.com/hotcount/hotcount/internal/enginetest"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A receiver is an OTLP endpoint that keeps what it was sent last.
@@ -148,11 +148,11 @@ func FuzzLabelValues(f *testing.F) {
 		want := make(map[string]int64)
 		for i, v := range [][2]string{{a, b}, {b, a}, {a, a}, {a + b, ""}, {"", a + b}} {
 			jobs.With(v[0], v[1]).Add(int64(i) + 1)
-			want[fmt.Sprintf("x=%q,y=%q", snapshot.ToValidUTF8(v[0]), snapshot.ToValidUTF8(v[1]))] = jobs.With(v[0], v[1]).Value()
+			want[fmt.Sprintf("x=%q,y=%q", series.ToValidUTF8(v[0]), series.ToValidUTF8(v[1]))] = jobs.With(v[0], v[1]).Value()
 		}
 		c := jobs.With(a, b)
 		require.NoError(t, e.Adjust(hotcount.Drift{Key: c.Key(), Counted: c.Value(), Truth: c.Value() + 1}))
-		want[fmt.Sprintf("x=%q,y=%q", snapshot.ToValidUTF8(a), snapshot.ToValidUTF8(b))]++
+		want[fmt.Sprintf("x=%q,y=%q", series.ToValidUTF8(a), series.ToValidUTF8(b))]++
 		e.Uniques("visitors", "x", a).AddString(b)
 
 		got := r.export(t, readerOf(t, e, otel.Options{}))
@@ -163,9 +163,9 @@ func FuzzLabelValues(f *testing.F) {
 		require.Equal(t, want, arrived)
 		adjusted := got["hotcount_adjustments"].GetSum().GetDataPoints()
 		require.Len(t, adjusted, 1)
-		require.Equal(t, fmt.Sprintf("series=%q", snapshot.ToValidUTF8(c.Key().String())), attributesOf(adjusted[0].GetAttributes()))
+		require.Equal(t, fmt.Sprintf("series=%q", series.ToValidUTF8(c.Key().String())), attributesOf(adjusted[0].GetAttributes()))
 		visitors := got["visitors"].GetGauge().GetDataPoints()
 		require.Len(t, visitors, 1)
-		require.Equal(t, fmt.Sprintf("x=%q", snapshot.ToValidUTF8(a)), attributesOf(visitors[0].GetAttributes()))
+		require.Equal(t, fmt.Sprintf("x=%q", series.ToValidUTF8(a)), attributesOf(visitors[0].GetAttributes()))
 	})
 }

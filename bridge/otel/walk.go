@@ -10,7 +10,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -65,13 +65,13 @@ type walk struct {
 	namer  *namer
 	yield  func(*instrument, point)
 	known  map[string]*instrument
-	values map[*snapshot.Desc]*instrument // of counters, by family
+	values map[series.Desc]*instrument // of counters, by family
 
 	pairs []attribute.KeyValue // kept for its memory
 }
 
 func newWalk(n *namer, yield func(*instrument, point)) *walk {
-	return &walk{namer: n, yield: yield, known: make(map[string]*instrument), values: make(map[*snapshot.Desc]*instrument)}
+	return &walk{namer: n, yield: yield, known: make(map[string]*instrument), values: make(map[series.Desc]*instrument)}
 }
 
 func (w *walk) view(v *hotcount.View) {
@@ -106,7 +106,7 @@ func (w *walk) view(v *hotcount.View) {
 	}
 }
 
-func (w *walk) count(k snapshot.Key, n int64, start time.Time) {
+func (w *walk) count(k series.Key, n int64, start time.Time) {
 	m := w.values[k.Desc()]
 	if m == nil {
 		of := sum
@@ -125,7 +125,7 @@ func (n *namer) falls(name string) bool {
 	return n.upDown[name] || strings.HasPrefix(name, "hotcount_") && !strings.HasSuffix(name, "_total")
 }
 
-func (w *walk) ring(k snapshot.Key, ring *window.Ring) {
+func (w *walk) ring(k series.Key, ring *window.Ring) {
 	for _, r := range ring.Rungs() {
 		w.span(k.Name()+".window", w.attributes(k, r.Label()), ring.Last(r.Reach()))
 	}
@@ -178,10 +178,10 @@ func (w *walk) describe(m *instrument, name, suffix string) {
 
 // attributes returns the labels of a series, with that of a window if there is
 // one.
-func (w *walk) attributes(k snapshot.Key, span string) attribute.Set {
+func (w *walk) attributes(k series.Key, span string) attribute.Set {
 	w.pairs = w.pairs[:0]
 	for name, value := range k.Labels() {
-		w.pairs = append(w.pairs, attribute.String(name, snapshot.ToValidUTF8(value)))
+		w.pairs = append(w.pairs, attribute.String(name, series.ToValidUTF8(value)))
 	}
 	if span != "" {
 		w.pairs = append(w.pairs, windowKey.String(span))

@@ -55,7 +55,7 @@
 // # Labels
 //
 // A value that is not valid UTF-8, which Prometheus' formats cannot hold, is
-// shown as snapshot.ToValidUTF8 writes it: different values stay different
+// shown as series.ToValidUTF8 writes it: different values stay different
 // series. A label of a series with a window that is itself named window is
 // shown as exported_window.
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 const (
@@ -54,7 +54,7 @@ func (r role) windowed() bool { return r == ring || r == events || r == uniquesW
 // A familyID names the series that are shown alike. Its role is never upDown,
 // which is for names to decide.
 type familyID struct {
-	desc *snapshot.Desc
+	desc series.Desc
 	role role
 }
 
@@ -138,7 +138,7 @@ func (n *names) learn(v *hotcount.View) map[familyID]*family {
 // unknown returns the families of v that are not known, sorted.
 func unknown(known map[familyID]*family, v *hotcount.View) []familyID {
 	fresh := make(map[familyID]struct{})
-	see := func(k snapshot.Key, r role) {
+	see := func(k series.Key, r role) {
 		if id := (familyID{k.Desc(), r}); known[id] == nil {
 			fresh[id] = struct{}{}
 		}
@@ -220,7 +220,7 @@ func (n *names) hide(h hidden) {
 
 // lay sorts the labels of a family.
 func (f *family) lay(id familyID) {
-	labels := slices.Clone(id.desc.Labels())
+	labels := slices.Collect(id.desc.Labels())
 	if id.role.windowed() {
 		for i, l := range labels {
 			if l == windowLabel {

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A row is the place of a counter in its View, beside what the counters are
 // sorted by.
 type row struct {
-	values string // packed by snapshot.AppendValue
+	values string // packed by series.AppendValue
 	at     int
 }
 
@@ -33,8 +33,8 @@ func inOrder(rows []row, counters []hotcount.CounterView) []row {
 func compareValues(a, b string) int {
 	for a != "" && b != "" {
 		var v, w string
-		v, a, _ = snapshot.CutValue(a)
-		w, b, _ = snapshot.CutValue(b)
+		v, a, _ = series.CutValue(a)
+		w, b, _ = series.CutValue(b)
 		if v != w {
 			return strings.Compare(v, w)
 		}

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -29,7 +29,7 @@ type scrape struct {
 }
 
 // family returns how series like this one are shown.
-func (s *scrape) family(k snapshot.Key, r role) *family {
+func (s *scrape) family(k series.Key, r role) *family {
 	id := familyID{k.Desc(), r}
 	f := s.known[id]
 	if f == nil {
@@ -51,7 +51,7 @@ func (s *scrape) counters() {
 }
 
 // count sends a counter, or a gauge if it may fall.
-func (s *scrape) count(k snapshot.Key, n, created int64) {
+func (s *scrape) count(k series.Key, n, created int64) {
 	f := s.family(k, counter)
 	switch {
 	case f.value == nil:
@@ -76,14 +76,14 @@ func (s *scrape) gauge(d *prometheus.Desc, labels []*dto.LabelPair, value float6
 	s.ch <- m
 }
 
-func (s *scrape) ring(k snapshot.Key, w *window.Ring) {
+func (s *scrape) ring(k series.Key, w *window.Ring) {
 	f := s.family(k, ring)
 	for _, r := range w.Rungs() {
 		s.span(f, k, r, w.Last(r.Reach()))
 	}
 }
 
-func (s *scrape) span(f *family, k snapshot.Key, r window.Rung, span window.Span) {
+func (s *scrape) span(f *family, k series.Key, r window.Rung, span window.Span) {
 	labels := s.labelsOf(f, k, r.Label())
 	s.gauge(f.value, labels, float64(span.Count))
 	s.gauge(f.seconds, labels, span.Covered.Seconds())
@@ -142,7 +142,7 @@ var hiddenDesc = prometheus.NewDesc(hiddenName, healthHelp[hiddenName], []string
 
 // labelsOf returns the labels of a series, with that of a window if the family
 // has it.
-func (s *scrape) labelsOf(f *family, k snapshot.Key, window string) []*dto.LabelPair {
+func (s *scrape) labelsOf(f *family, k series.Key, window string) []*dto.LabelPair {
 	n := len(f.labels)
 	if n == 0 {
 		return nil
@@ -150,10 +150,10 @@ func (s *scrape) labelsOf(f *family, k snapshot.Key, window string) []*dto.Label
 	values := s.strings.take(n)
 	values[n-1] = window // unless the series has as many values
 	rest := k.Packed()
-	for i := range k.Desc().Labels() {
+	for i := 0; rest != ""; i++ {
 		var v string
-		v, rest, _ = snapshot.CutValue(rest)
-		values[i] = snapshot.ToValidUTF8(v)
+		v, rest, _ = series.CutValue(rest)
+		values[i] = series.ToValidUTF8(v)
 	}
 	pairs, labels := s.pairs.take(n), s.labels.take(n)
 	for i, from := range f.values {

@@ -69,7 +69,7 @@
 // exact for those that read 64 bits.
 //
 // JSON is text, while label values may be any bytes: both key, which else is what
-// Key.String returns, and labels are as snapshot.ToValidUTF8 writes them.
+// Key.String returns, and labels are as series.ToValidUTF8 writes them.
 // Different series have different ones.
 //
 // # Queries

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A query is refused, or read as whoever wrote it meant it.
@@ -35,7 +35,7 @@ func FuzzQuery(f *testing.F) {
 
 // Whatever labels hold, the JSON is valid, the key finds its series and no other,
 // and so do the labels; a value that is text is there as it was, or as
-// snapshot.ToValidUTF8 has it.
+// series.ToValidUTF8 has it.
 func FuzzLabels(f *testing.F) {
 	for i, v := range nastyValues {
 		f.Add(v, nastyValues[(i+7)%len(nastyValues)])
@@ -47,9 +47,9 @@ func FuzzLabels(f *testing.F) {
 		e.Counter("a_total", "l", w).Add(2)
 		h := Handler(e)
 		all := get(t, h, "prefix=a_")
-		want := map[string]string{snapshot.ToValidUTF8(v): "1", snapshot.ToValidUTF8(w): "2"}
+		want := map[string]string{series.ToValidUTF8(v): "1", series.ToValidUTF8(w): "2"}
 		if v == w {
-			want[snapshot.ToValidUTF8(v)] = "3"
+			want[series.ToValidUTF8(v)] = "3"
 		}
 		got := make(map[string]string)
 		for _, c := range all.Counters {

@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 )
 
 // How it works. A request takes a page: it goes over the engine's series once
@@ -68,7 +68,7 @@ func refuse(w http.ResponseWriter, code int, err error) {
 }
 
 // write writes the document, a line for each row.
-func (p *page) write(w io.Writer, exports snapshot.ExporterStats) error {
+func (p *page) write(w io.Writer, exports export.Stats) error {
 	d := document{w: bufio.NewWriter(w)}
 	d.enc = json.NewEncoder(d.w)
 	d.raw(`{"taken":`)

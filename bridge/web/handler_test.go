@@ -22,7 +22,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/enginetest"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -215,9 +217,9 @@ func TestHandlerPages(t *testing.T) {
 	}
 }
 
-func keyText(k snapshot.Key) string { return snapshot.ToValidUTF8(k.String()) }
+func keyText(k series.Key) string { return series.ToValidUTF8(k.String()) }
 
-func counterKey(c *hotcount.Counter, n int64) snapshot.Key {
+func counterKey(c *hotcount.Counter, n int64) series.Key {
 	c.Add(n)
 	return c.Key()
 }
@@ -329,7 +331,7 @@ func (refused) String() string { return "redis://me:hunter2@host" }
 // Passwords in what a sink says are in no answer.
 func TestHandlerTellsNoSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := hotcount.New(hotcount.Options{Sinks: []snapshot.Sink{refused{}}, Logger: slog.New(slog.DiscardHandler)})
+		e, err := hotcount.New(hotcount.Options{Sinks: []export.Sink{refused{}}, Logger: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		require.Error(t, e.Close(t.Context()))
 		w, _ := serve(Handler(e), httptest.NewRequest(http.MethodGet, "/", nil))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/stripe"
 	"github.com/hotcount/hotcount/window"
@@ -41,7 +42,7 @@ type Options struct {
 type Middleware struct {
 	route    func(*http.Request) string // nil for the pattern
 	inFlight stripe.Counter
-	inGauge  snapshot.Key
+	inGauge  series.Key
 	tallies  *tallies
 	reach    time.Duration // of the window
 }
@@ -49,7 +50,7 @@ type Middleware struct {
 const requestsSuffix = "_requests_total"
 
 // NewMiddleware returns a Middleware that counts in e. The error wraps
-// snapshot.ErrName if series cannot have this Name, and window.ErrOptions if the
+// series.ErrName if series cannot have this Name, and window.ErrOptions if the
 // Window is invalid. It panics as Engine.Counter does if the program uses the
 // names for something else.
 //
@@ -58,9 +59,9 @@ func NewMiddleware(e *hotcount.Engine, o Options) (*Middleware, error) {
 	if o.Name == "" {
 		o.Name = "http"
 	}
-	requests, err := snapshot.NewDesc(o.Name + requestsSuffix)
+	requests, err := series.NewDesc(o.Name + requestsSuffix)
 	if err == nil && hotcount.IsHealth(requests.Key()) {
-		err = fmt.Errorf("%w: %s is reserved for the engine's own series", snapshot.ErrName, requests.Name())
+		err = fmt.Errorf("%w: %s is reserved for the engine's own series", series.ErrName, requests.Name())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("hotcount/web: Options.Name: %w", err)
@@ -84,8 +85,8 @@ func NewMiddleware(e *hotcount.Engine, o Options) (*Middleware, error) {
 }
 
 // mustDesc is for names that begin as one that has been tried.
-func mustDesc(name string, labels ...string) *snapshot.Desc {
-	d, err := snapshot.NewDesc(name, labels...)
+func mustDesc(name string, labels ...string) series.Desc {
+	d, err := series.NewDesc(name, labels...)
 	if err != nil {
 		panic(err)
 	}

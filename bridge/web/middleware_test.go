@@ -21,7 +21,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/internal/enginetest"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -247,8 +247,8 @@ func TestMiddlewareRefusesWhatCannotBe(t *testing.T) {
 		o    Options
 		want error
 	}{
-		{Options{Name: "no spaces"}, snapshot.ErrName},
-		{Options{Name: "hotcount"}, snapshot.ErrName},
+		{Options{Name: "no spaces"}, series.ErrName},
+		{Options{Name: "hotcount"}, series.ErrName},
 		{Options{Window: window.Options{Resolution: 1}}, window.ErrOptions},
 		{Options{Window: window.Options{Coarser: []window.Rung{{Resolution: time.Hour, Buckets: 1}}}}, window.ErrOptions},
 		{Options{Window: window.Options{Sampler: e.Sampler()}}, window.ErrOptions},

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -18,7 +20,7 @@ import (
 // their keys' text. It never holds more than about twice as many, however many
 // series the engine has.
 type page struct {
-	query snapshot.Query
+	query export.Query
 	taken time.Time
 	items []item
 	next  string // the last key if there are more series after it
@@ -40,7 +42,7 @@ type item struct {
 
 // leftover is the total of a counter that earlier runs left.
 type leftover struct {
-	key   snapshot.Key
+	key   series.Key
 	total int64
 }
 
@@ -64,7 +66,7 @@ func newSource(e *hotcount.Engine, m []*Middleware) *source {
 // page returns the page that q asks for. One is taken at a time, so that many
 // readers at once need one view of the engine. Each holds its own page until that
 // is written. The error is that of ctx.
-func (s *source) page(ctx context.Context, q snapshot.Query) (*page, error) {
+func (s *source) page(ctx context.Context, q export.Query) (*page, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -136,11 +138,11 @@ func (p *page) addGauges(gauges []snapshot.Gauge) {
 
 // wants returns the text of a key, and whether its series is of the page as far
 // as is known by now. Keys that differ have texts that do.
-func (p *page) wants(k snapshot.Key) (key string, ok bool) {
+func (p *page) wants(k series.Key) (key string, ok bool) {
 	p.text = k.AppendText(p.text[:0])
 	text := p.text
 	if bytes.ContainsRune(text, utf8.RuneError) { // an invalid byte, too
-		text = []byte(snapshot.ToValidUTF8(string(text)))
+		text = []byte(series.ToValidUTF8(string(text)))
 	}
 	if string(text) <= p.query.After || p.bound != "" && string(text) >= p.bound {
 		return "", false

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 )
 
 // maxLimit bounds the memory that a page takes: about 300 bytes a series, and
@@ -18,8 +18,8 @@ var errQuery = errors.New("hotcount/web: mistaken query")
 
 // parseQuery reads the query of a URL. It refuses what it does not know, since a
 // misspelt prefix would otherwise select everything.
-func parseQuery(raw string) (snapshot.Query, error) {
-	q := snapshot.Query{Limit: snapshot.DefaultLimit}
+func parseQuery(raw string) (export.Query, error) {
+	q := export.Query{Limit: export.DefaultLimit}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return q, fmt.Errorf("%w: %w", errQuery, err)

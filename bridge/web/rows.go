@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/safetext"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -154,10 +156,10 @@ func (it item) row() any {
 	panic("hotcount/web: a page holds what is no series") // cannot happen
 }
 
-func (it item) identity(k snapshot.Key) identity {
+func (it item) identity(k series.Key) identity {
 	labels := make(map[string]string)
 	for name, value := range k.Labels() {
-		labels[name] = snapshot.ToValidUTF8(value)
+		labels[name] = series.ToValidUTF8(value)
 	}
 	return identity{it.key, k.Name(), labels}
 }
@@ -187,7 +189,7 @@ type sinkRow struct {
 	Stopped  bool      `json:"stopped"`
 }
 
-func exportsOf(st snapshot.ExporterStats) exportsRow {
+func exportsOf(st export.Stats) exportsRow {
 	row := exportsRow{Seq: st.Seq, Taken: st.Taken, Sinks: []sinkRow{}}
 	for _, s := range st.Sinks {
 		sink := sinkRow{s.Name, s.Acked, s.AckedAt, s.Writing, s.Writes, s.Failures, s.Panics, "", s.Stopped}

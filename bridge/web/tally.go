@@ -8,6 +8,7 @@ import (
 
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/internal/index"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -36,7 +37,7 @@ type tallyID struct {
 // tallies finds the tally of a request without a lock.
 type tallies struct {
 	requests, nanoseconds, read, written *hotcount.CounterVec
-	gauge                                *snapshot.Desc
+	gauge                                series.Desc
 	window                               window.Options // of longest
 
 	exact bool // codes rather than their classes
@@ -45,7 +46,7 @@ type tallies struct {
 	index *index.Index[tally]
 }
 
-func newTallies(e *hotcount.Engine, o Options, gauge *snapshot.Desc) *tallies {
+func newTallies(e *hotcount.Engine, o Options, gauge series.Desc) *tallies {
 	vec := func(suffix string) *hotcount.CounterVec {
 		return e.CounterVec(o.Name+suffix, "method", "route", "code")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -35,7 +36,7 @@ type variable struct{ source *source }
 
 // String returns the JSON object. It is always valid.
 func (v variable) String() string {
-	p, err := v.source.page(context.Background(), snapshot.Query{Limit: maxVars})
+	p, err := v.source.page(context.Background(), export.Query{Limit: maxVars})
 	if err != nil {
 		panic(err) // cannot happen: the context does not end
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/cli"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -33,8 +34,8 @@ func snapshotOf(t *testing.T, writer string, seq uint64, n int64) *snapshot.Snap
 	t.Helper()
 	w, err := snapshot.ParseWriterID(writer)
 	require.NoError(t, err)
-	key := func(text string) snapshot.Key {
-		k, err := snapshot.ParseKey(text)
+	key := func(text string) series.Key {
+		k, err := series.ParseKey(text)
 		require.NoError(t, err)
 		return k
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/hotcount/hotcount/internal/cli"
 	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/internal/text"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // maxShown is how much of a series the tables show, in characters.
@@ -115,7 +115,7 @@ func book(e *hotcount.Engine, drifts []hotcount.Drift) error {
 
 // compare finds what differs. A series that only the truth has is counted as 0,
 // unless its family has an overflow series, where its count may be.
-func compare(totals iter.Seq2[snapshot.Key, int64], want *truth.Table) (*reconciliation, []hotcount.Drift) {
+func compare(totals iter.Seq2[series.Key, int64], want *truth.Table) (*reconciliation, []hotcount.Drift) {
 	counted := make(map[string]int64)
 	full := make(map[string]bool) // families
 	result := &reconciliation{Drifts: []drift{}}

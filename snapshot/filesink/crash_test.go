@@ -7,8 +7,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // The long form: go test ./snapshot/filesink -run TestEveryOperation -simseeds 200
@@ -68,7 +70,7 @@ func plus(a, b map[string]int64) map[string]int64 {
 // snapshot.Snapshot says.
 type toyEngine struct {
 	rng   *rand.Rand
-	desc  *snapshot.Desc
+	desc  series.Desc
 	s     snapshot.Snapshot
 	state map[string]int64 // all that was ever counted
 	clock int64
@@ -76,7 +78,7 @@ type toyEngine struct {
 }
 
 func newToyEngine(t *testing.T, rng *rand.Rand) *toyEngine {
-	desc, err := snapshot.NewDesc("hits_total", "path")
+	desc, err := series.NewDesc("hits_total", "path")
 	require.NoError(t, err)
 	return &toyEngine{
 		rng:   rng,
@@ -105,7 +107,7 @@ func (g *toyEngine) next() *snapshot.Snapshot {
 	return &g.s
 }
 
-func (g *toyEngine) add(k snapshot.Key, n int64) {
+func (g *toyEngine) add(k series.Key, n int64) {
 	g.state[k.String()] += n
 	for i := range g.s.Counters {
 		if g.s.Counters[i].Key == k {

@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
-var hits, _ = snapshot.NewDesc("hits_total")
+var hits, _ = series.NewDesc("hits_total")
 
 // run is one life of a process: it counts n and saves that.
 func run(dir string, n int64) {

@@ -45,6 +45,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -90,7 +91,6 @@ type Sink struct {
 	mu       sync.Mutex
 	closed   bool
 	attempts uint64 // at writing a file
-	interner *interner
 	lineages map[snapshot.WriterID]*lineage
 	dead     map[snapshot.WriterID]*snapshot.Snapshot // restored and not folded
 	base     *snapshot.Snapshot                       // never changed, only replaced
@@ -99,7 +99,7 @@ type Sink struct {
 	damaged  []Damage
 }
 
-var _ snapshot.Sink = (*Sink)(nil)
+var _ export.Sink = (*Sink)(nil)
 
 // Open locks the directory and restores what is in it. It reads one file a
 // writer whole, older generations only if that is damaged.
@@ -143,7 +143,6 @@ func open(o Options, fs filesystem) (*Sink, error) {
 		log:      o.Logger,
 		fs:       fs,
 		close:    func() error { return nil },
-		interner: newInterner(),
 		lineages: map[snapshot.WriterID]*lineage{},
 		dead:     map[snapshot.WriterID]*snapshot.Snapshot{},
 		folded:   map[snapshot.WriterID]fold{},
@@ -192,7 +191,7 @@ func (k *Sink) String() string { return "filesink" }
 // returns nil. It takes the time of encoding it, two fsyncs and a rename.
 //
 // It keeps snapshots of any writer, those of earlier ones too. The error is
-// terminal (see snapshot.IsTerminal) if the writer has been folded at an earlier
+// terminal (see export.IsTerminal) if the writer has been folded at an earlier
 // seq: its rows are part of a sum that cannot be taken apart.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	k.mu.Lock()
@@ -205,7 +204,7 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	}
 	if f, ok := k.folded[s.Writer]; ok {
 		if s.Seq > f.seq {
-			return snapshot.Terminal(fmt.Errorf("hotcount/filesink: write: writer %s was folded at seq %d, now comes %d", s.Writer, f.seq, s.Seq))
+			return export.Terminal(fmt.Errorf("hotcount/filesink: write: writer %s was folded at seq %d, now comes %d", s.Writer, f.seq, s.Seq))
 		}
 		return nil
 	}
@@ -219,9 +218,9 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	}
 	restored := k.dead[s.Writer] // by us, while someone has kept a newer one
 	if restored != nil {
-		l.resume(restored, k.interner)
+		l.resume(restored)
 	}
-	l.observe(s, k.interner)
+	l.observe(s)
 	whole := *s
 	whole.Retired = l.retired.rows
 	if err := k.put(ctx, &whole); err != nil {

@@ -14,13 +14,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
-func desc(t testing.TB, name string, labels ...string) *snapshot.Desc {
+func desc(t testing.TB, name string, labels ...string) series.Desc {
 	t.Helper()
-	d, err := snapshot.NewDesc(name, labels...)
+	d, err := series.NewDesc(name, labels...)
 	require.NoError(t, err)
 	return d
 }
@@ -120,7 +123,7 @@ func TestWriteIsIdempotent(t *testing.T) {
 		require.NoError(t, k.Fold(w), "again")
 		write(t, k, state(t, w, 6, 60))
 		err := k.Write(t.Context(), state(t, w, 7, 70))
-		require.True(t, snapshot.IsTerminal(err), "%v", err)
+		require.True(t, export.IsTerminal(err), "%v", err)
 	})
 	live(t, o, func(k *Sink) { require.EqualValues(t, 60, hits(k.Restored())) })
 }

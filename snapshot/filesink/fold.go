@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -86,24 +87,21 @@ func (k *Sink) Fold(writers ...snapshot.WriterID) error {
 func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 	next := &snapshot.Snapshot{Seq: k.baseSeq + 1, Folded: k.listed()}
 	most := slices.MaxFunc(parts, func(a, b *snapshot.Snapshot) int { return len(a.Counters) - len(b.Counters) })
-	counters := sums{at: make(map[snapshot.Key]int, len(most.Counters))}
+	counters := sums{at: make(map[series.Key]int, len(most.Counters))}
 	var uniques uniqueSums
 	var windows newest[snapshot.Window]
 	var uniquesWindows newest[snapshot.UniquesWindow]
 	for i, s := range parts {
 		for c := range s.AllCounters() {
-			counters.add(k.interner.counter(c))
+			counters.add(c)
 		}
 		for _, u := range s.Uniques {
-			u.Key = k.interner.key(u.Key)
 			uniques.add(u)
 		}
 		for _, w := range s.Windows {
-			w.Key = k.interner.key(w.Key)
 			windows.add(w.Key, w, s.Taken)
 		}
 		for _, w := range s.UniquesWindows {
-			w.Key = k.interner.key(w.Key)
 			uniquesWindows.add(w.Key, w, s.Taken)
 		}
 		if i == 0 || s.Started.Before(next.Started) {

@@ -15,8 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // The long form: go test ./snapshot/filesink -run TestKill -kills 1000
@@ -64,9 +67,9 @@ func child(dir string) {
 		}
 	}
 	say(sayRestored, total(local.Restored()))
-	e, err := snapshot.NewExporter(snapshot.ExporterOptions{
+	e, err := export.New(export.Options{
 		Source:   src,
-		Sinks:    []snapshot.Sink{local, remote},
+		Sinks:    []export.Sink{local, remote},
 		Every:    2 * time.Millisecond,
 		Prior:    prior,
 		HandedOn: func(w snapshot.WriterID) { check(local.Fold(w)) },
@@ -110,7 +113,7 @@ const killSeries = 8
 // killSource is a small engine that evicts.
 type killSource struct {
 	writer snapshot.WriterID
-	keys   [killSeries]snapshot.Key
+	keys   [killSeries]series.Key
 
 	mu      sync.Mutex
 	seq     uint64
@@ -126,7 +129,7 @@ type evicted struct {
 }
 
 func newKillSource() *killSource {
-	d, err := snapshot.NewDesc("hits_total", "series")
+	d, err := series.NewDesc("hits_total", "series")
 	if err != nil {
 		panic(err)
 	}

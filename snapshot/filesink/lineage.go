@@ -3,6 +3,7 @@ package filesink
 import (
 	"time"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -26,16 +27,16 @@ type generation struct {
 
 // A finalRow identifies a Final row within its writer.
 type finalRow struct {
-	key     snapshot.Key
+	key     series.Key
 	created int64
 }
 
 // resume takes up a lineage from its newest snapshot, read from its file.
-func (l *lineage) resume(s *snapshot.Snapshot, in *interner) {
+func (l *lineage) resume(s *snapshot.Snapshot) {
 	l.final, l.retired = nil, sums{}
-	l.observe(s, in)
+	l.observe(s)
 	for _, c := range s.Retired {
-		l.retired.add(in.counter(c))
+		l.retired.add(c)
 	}
 }
 
@@ -50,13 +51,12 @@ func (l *lineage) newestFile() uint64 {
 // observe retires the rows that have left Final. A row leaves once all sinks,
 // and so this one, hold a snapshot that has it; it never comes back. So it
 // does not matter here whether s itself becomes durable.
-func (l *lineage) observe(s *snapshot.Snapshot, in *interner) {
+func (l *lineage) observe(s *snapshot.Snapshot) {
 	if len(l.final) == 0 && len(s.Final) == 0 {
 		return
 	}
 	final := make(map[finalRow]int64, len(s.Final))
 	for _, c := range s.Final {
-		c = in.counter(c)
 		final[finalRow{c.Key, c.Created}] = c.Value
 	}
 	for row, value := range l.final {
@@ -70,7 +70,7 @@ func (l *lineage) observe(s *snapshot.Snapshot, in *interner) {
 // sums adds up counter rows by key, each under its earliest Created.
 type sums struct {
 	rows []snapshot.Counter
-	at   map[snapshot.Key]int
+	at   map[series.Key]int
 }
 
 func (t *sums) add(c snapshot.Counter) {
@@ -81,46 +81,8 @@ func (t *sums) add(c snapshot.Counter) {
 		return
 	}
 	if t.at == nil {
-		t.at = map[snapshot.Key]int{}
+		t.at = map[series.Key]int{}
 	}
 	t.at[c.Key] = len(t.rows)
 	t.rows = append(t.rows, c)
-}
-
-// An interner gives equal families one Desc, so that == on keys is Equal.
-type interner struct {
-	byDesc map[*snapshot.Desc]*snapshot.Desc
-	byName map[string][]*snapshot.Desc
-}
-
-func newInterner() *interner {
-	return &interner{map[*snapshot.Desc]*snapshot.Desc{}, map[string][]*snapshot.Desc{}}
-}
-
-func (in *interner) key(k snapshot.Key) snapshot.Key {
-	d := k.Desc()
-	if d == nil {
-		return k
-	}
-	same, ok := in.byDesc[d]
-	if !ok {
-		same = in.desc(d)
-		in.byDesc[d] = same
-	}
-	return same.TrustedKey(k.Packed())
-}
-
-func (in *interner) desc(d *snapshot.Desc) *snapshot.Desc {
-	for _, e := range in.byName[d.Name()] {
-		if e.Equal(d) {
-			return e
-		}
-	}
-	in.byName[d.Name()] = append(in.byName[d.Name()], d)
-	return d
-}
-
-func (in *interner) counter(c snapshot.Counter) snapshot.Counter {
-	c.Key = in.key(c.Key)
-	return c
 }

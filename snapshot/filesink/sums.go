@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -15,7 +16,7 @@ type uniqueSums struct {
 }
 
 type uniqueSum struct {
-	key    snapshot.Key
+	key    series.Key
 	scheme hll.Scheme
 }
 
@@ -61,7 +62,7 @@ func mergeInto(x, y *hll.Sketch) ([]byte, error) {
 // those of the runs before it.
 type newest[W any] struct {
 	rows []W
-	at   map[snapshot.Key]newestRow
+	at   map[series.Key]newestRow
 }
 
 type newestRow struct {
@@ -69,9 +70,9 @@ type newestRow struct {
 	taken time.Time
 }
 
-func (t *newest[W]) add(k snapshot.Key, w W, taken time.Time) {
+func (t *newest[W]) add(k series.Key, w W, taken time.Time) {
 	if t.at == nil {
-		t.at = map[snapshot.Key]newestRow{}
+		t.at = map[series.Key]newestRow{}
 	}
 	n, ok := t.at[k]
 	switch {

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/servertest"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/natssink"
 	"github.com/hotcount/hotcount/snapshot/pgsink"
@@ -30,7 +32,7 @@ func writeOnce(t *testing.T, st *store, addr string, as client) error {
 	e, err := st.open(addr, as)
 	require.NoError(t, err)
 	t.Cleanup(e.close)
-	d, err := snapshot.NewDesc("hits_total")
+	d, err := series.NewDesc("hits_total")
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
@@ -58,7 +60,7 @@ func (w want) check(t *testing.T, err error) {
 		assert.ErrorIs(t, err, w.err)
 	}
 	assert.ErrorContains(t, err, w.text)
-	assert.Equal(t, w.terminal, snapshot.IsTerminal(err), "terminal: %v", err)
+	assert.Equal(t, w.terminal, export.IsTerminal(err), "terminal: %v", err)
 	assert.NotContains(t, err.Error(), secret)
 	t.Log(err)
 }

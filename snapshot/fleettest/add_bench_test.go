@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/chaos"
-	"github.com/hotcount/hotcount/snapshot"
 )
 
 const (
@@ -61,7 +61,7 @@ func besideSide(b *testing.B, name, addr string) side {
 				if err != nil {
 					return nil, nil, err
 				}
-				o.Sinks, disconnect = []snapshot.Sink{to.Sink}, to.close
+				o.Sinks, disconnect = []export.Sink{to.Sink}, to.close
 			}
 			e, err := hotcount.New(o)
 			if err != nil {

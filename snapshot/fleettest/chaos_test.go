@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/chaos"
 	"github.com/hotcount/hotcount/internal/servertest"
@@ -387,7 +388,7 @@ func registers(t testing.TB, s *hll.Sketch) []byte {
 
 // answered reads until a store that may just have started again answers: the first
 // use of an older connection shows that it is gone.
-func answered[T any](ctx context.Context, t testing.TB, read func(context.Context, snapshot.Query) ([]T, error), q snapshot.Query) []T {
+func answered[T any](ctx context.Context, t testing.TB, read func(context.Context, export.Query) ([]T, error), q export.Query) []T {
 	t.Helper()
 	for {
 		page, err := read(ctx, q)
@@ -395,25 +396,25 @@ func answered[T any](ctx context.Context, t testing.TB, read func(context.Contex
 			return page
 		}
 		require.NoError(t, ctx.Err(), "%v", err)
-		require.False(t, snapshot.IsTerminal(err), "%v", err)
+		require.False(t, export.IsTerminal(err), "%v", err)
 	}
 }
 
 // visitors returns the fleet's distinct counts.
-func visitors(t testing.TB, r snapshot.Reader) []snapshot.UniquesTotal {
+func visitors(t testing.TB, r export.Reader) []export.UniquesTotal {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), endWithin)
 	defer cancel()
-	return answered(ctx, t, r.Uniques, snapshot.Query{Prefix: "fleet_visitors{"})
+	return answered(ctx, t, r.Uniques, export.Query{Prefix: "fleet_visitors{"})
 }
 
 // totals returns all totals by key, read page by page.
-func totals(t testing.TB, r snapshot.Reader) map[string]int64 {
+func totals(t testing.TB, r export.Reader) map[string]int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), endWithin)
 	defer cancel()
 	all := map[string]int64{}
-	for q := (snapshot.Query{}); ; {
+	for q := (export.Query{}); ; {
 		page := answered(ctx, t, r.Totals, q)
 		for _, total := range page {
 			q.After = total.Key.String()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount/internal/servertest"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -74,7 +75,7 @@ func storeNamed(name string) *store {
 // dirty returns a snapshot of n series, and what makes all of them change.
 func dirty(b *testing.B, n int) (s *snapshot.Snapshot, touch func()) {
 	b.Helper()
-	d, err := snapshot.NewDesc("http_requests_total", "path")
+	d, err := series.NewDesc("http_requests_total", "path")
 	require.NoError(b, err)
 	s = &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Taken: time.Now()}
 	for i := range n {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/chaos"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -95,7 +96,7 @@ func TestOutageOfTenMinutes(t *testing.T) {
 				const seconds = 600
 				sink := &outage{down: test.down, up: make(chan struct{})}
 				e, err := hotcount.New(hotcount.Options{
-					Every: time.Second, Sinks: []snapshot.Sink{sink}, Logger: slog.New(slog.DiscardHandler),
+					Every: time.Second, Sinks: []export.Sink{sink}, Logger: slog.New(slog.DiscardHandler),
 				})
 				require.NoError(t, err)
 				hits := e.CounterVec("hits_total", "n")
@@ -145,7 +146,7 @@ func TestOutageOfRedis(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(to.close)
 	e, err := hotcount.New(hotcount.Options{
-		Dir: t.TempDir(), Every: 50 * time.Millisecond, Sinks: []snapshot.Sink{to.Sink}, Logger: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), Every: 50 * time.Millisecond, Sinks: []export.Sink{to.Sink}, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	hits := e.CounterVec("fleet_hits_total", "n")
@@ -216,6 +217,6 @@ func flushUntilHeld(t testing.TB, e *hotcount.Engine) {
 			return
 		}
 		require.NoError(t, ctx.Err(), "%v", err)
-		require.False(t, snapshot.IsTerminal(err), "%v", err)
+		require.False(t, export.IsTerminal(err), "%v", err)
 	}
 }

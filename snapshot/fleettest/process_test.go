@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
@@ -129,7 +130,7 @@ func (c child) engine(notes *writing) (*hotcount.Engine, error) {
 	after.engine, err = hotcount.New(hotcount.Options{
 		Dir:     c.countsDir(),
 		Every:   exportEvery,
-		Sinks:   []snapshot.Sink{after},
+		Sinks:   []export.Sink{after},
 		Limits:  hotcount.Limits{IdleAfter: idleAfter},
 		Uniques: sketchesOf(c.process),
 		Logger:  slog.New(slog.DiscardHandler), // failures are what this is about
@@ -140,7 +141,7 @@ func (c child) engine(notes *writing) (*hotcount.Engine, error) {
 
 // An afterDir is a sink that waits until the directory holds a snapshot.
 type afterDir struct {
-	snapshot.Sink
+	export.Sink
 	notes   *writing
 	earlier []snapshot.WriterID
 	sum     journal

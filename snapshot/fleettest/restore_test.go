@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/chaos"
 	"github.com/hotcount/hotcount/internal/servertest"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/pgsink"
 	"github.com/hotcount/hotcount/snapshot/redissink"
 )
@@ -39,7 +39,7 @@ func newSmallFleet(t *testing.T, st *store, addr string) *smallFleet {
 		require.NoError(t, err)
 		t.Cleanup(to.close)
 		e, err := hotcount.New(hotcount.Options{
-			Dir: t.TempDir(), Every: time.Hour, Sinks: []snapshot.Sink{to.Sink}, Logger: slog.New(slog.DiscardHandler),
+			Dir: t.TempDir(), Every: time.Hour, Sinks: []export.Sink{to.Sink}, Logger: slog.New(slog.DiscardHandler),
 		})
 		require.NoError(t, err)
 		t.Cleanup(func() { e.Close(t.Context()) })
@@ -77,14 +77,14 @@ func (f *smallFleet) flush() {
 	}
 }
 
-func (f *smallFleet) got(from snapshot.Reader) map[string]int64 {
+func (f *smallFleet) got(from export.Reader) map[string]int64 {
 	f.t.Helper()
 	got := totals(f.t, from)
 	maps.DeleteFunc(got, func(key string, _ int64) bool { return !isOurs(key) })
 	return got
 }
 
-func (f *smallFleet) compare(from snapshot.Reader) {
+func (f *smallFleet) compare(from export.Reader) {
 	f.t.Helper()
 	require.Equal(f.t, f.want, f.got(from))
 	uniques := visitors(f.t, from)
@@ -178,7 +178,7 @@ func TestFailOverToAnOlderReplica(t *testing.T) {
 				err = f.engines[0].Flush(within)
 				cancel()
 				require.Error(t, err, "it is read-only")
-				require.False(t, snapshot.IsTerminal(err))
+				require.False(t, export.IsTerminal(err))
 			}
 			test.promote(t, connected(t, st, replica))
 			f.flush()

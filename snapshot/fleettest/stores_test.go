@@ -14,9 +14,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/chaos"
 	"github.com/hotcount/hotcount/internal/servertest"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/natssink"
 	"github.com/hotcount/hotcount/snapshot/pgsink"
 	"github.com/hotcount/hotcount/snapshot/redissink"
@@ -42,8 +42,8 @@ type client struct {
 // An end is a sink and a reader with their connections. One of the clients is not
 // nil.
 type end struct {
-	snapshot.Sink
-	snapshot.Reader
+	export.Sink
+	export.Reader
 	redis *redis.Client
 	pool  *pgxpool.Pool
 	js    jetstream.JetStream

@@ -11,9 +11,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/internal/rollup"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 // How a roll-up works. The sums are rows of the zero writer. Whoever has the
@@ -82,7 +84,7 @@ func (k *Sink) Compact(ctx context.Context, lease time.Duration) (Compacted, err
 	}
 	c := &compaction{k: k, client: client}
 	done, err := c.run(ctx, lease)
-	var partial *snapshot.PartialError
+	var partial *export.PartialError
 	if err != nil && !errors.As(err, &partial) {
 		err = typed(err)
 	}
@@ -173,7 +175,7 @@ func (k *Sink) checkClock(ctx context.Context) error {
 			return nil
 		}
 	}
-	return snapshot.Terminal(fmt.Errorf("%w: message.timestamp.type of %s is not LogAppendTime", ErrTopic, k.topic))
+	return export.Terminal(fmt.Errorf("%w: message.timestamp.type of %s is not LogAppendTime", ErrTopic, k.topic))
 }
 
 // transact sends records in a transaction. One that fails is undone if it can be, so
@@ -226,7 +228,7 @@ func (c *compaction) round(ctx context.Context, dead []snapshot.WriterID) (Compa
 	}); err != nil {
 		return Compacted{}, err
 	}
-	base.Seq, base.Mark = seq, snapshot.NewMark()
+	base.Seq, base.Mark = seq, sinkkit.NewMark()
 	if err := c.transact(ctx, func(f *flight) { f.sendStanding(c.k.topic, base) }); err != nil {
 		return Compacted{}, err
 	}
@@ -301,7 +303,7 @@ func (c *compaction) bury(ctx context.Context, keys [][]byte) error {
 			f.send(&kgo.Record{Topic: c.k.topic, Key: key}, nil)
 		}
 		for _, w := range c.base.Folded {
-			st := rowstream.Standing{Writer: w, Gone: true, Standing: snapshot.Standing{Dead: true}}
+			st := rowstream.Standing{Writer: w, Gone: true, Standing: sinkkit.Standing{Dead: true}}
 			f.sendStanding(c.k.topic, st)
 		}
 	})

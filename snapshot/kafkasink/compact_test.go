@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -42,7 +43,7 @@ func write(t *testing.T, k *Sink, s *snapshot.Snapshot, n int64) {
 // sum returns the total of newMember's series and its writers.
 func sum(t *testing.T, k *Sink) (int64, int) {
 	t.Helper()
-	page, err := k.Totals(t.Context(), snapshot.Query{Prefix: "hits_total{"})
+	page, err := k.Totals(t.Context(), export.Query{Prefix: "hits_total{"})
 	require.NoError(t, err)
 	require.Len(t, page, 1)
 	return page[0].Value, page[0].Writers
@@ -102,7 +103,7 @@ func TestLateWriters(t *testing.T) {
 	require.NoError(t, other.Write(t.Context(), &old), "the sum has it")
 	old.Seq++
 	old.Counters[0].Value++
-	require.ErrorIs(t, other.Write(t.Context(), &old), snapshot.ErrTooLate)
+	require.ErrorIs(t, other.Write(t.Context(), &old), export.ErrTooLate)
 
 	write(t, k, s, 2)
 	write(t, k, s, 0)
@@ -218,9 +219,9 @@ func TestAReadThatIsCutShort(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	page, err := k.Totals(ctx, snapshot.Query{})
+	page, err := k.Totals(ctx, export.Query{})
 	assert.Empty(t, page)
-	var partial *snapshot.PartialError
+	var partial *export.PartialError
 	require.ErrorAs(t, err, &partial)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.NotEmpty(t, partial.Missing)
@@ -236,7 +237,7 @@ func TestCompactNeedsTheBrokersClock(t *testing.T) {
 	require.NoError(t, err)
 	_, err = k.Compact(t.Context(), time.Hour)
 	require.ErrorIs(t, err, ErrTopic)
-	assert.True(t, snapshot.IsTerminal(err))
+	assert.True(t, export.IsTerminal(err))
 	_, err = k.Compact(t.Context(), 0)
 	assert.Error(t, err)
 }

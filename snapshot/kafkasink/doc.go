@@ -1,9 +1,9 @@
 // Package kafkasink publishes the counts of a fleet to a compacted Kafka topic and
-// reads them back: a snapshot.Sink, a snapshot.Reader, and rows that stream
+// reads them back: an export.Sink, an export.Reader, and rows that stream
 // processors fold to totals with package rowstream.
 //
 //	sink, err := kafkasink.New(kafkasink.Options{Client: client, Topic: "counts"})
-//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []snapshot.Sink{sink}})
+//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []export.Sink{sink}})
 //
 // It has been tested against kfake, franz-go's broker for tests, and not yet tried
 // on a live one.
@@ -64,7 +64,7 @@
 //
 // # Errors
 //
-// Write returns errors that snapshot.IsTerminal tells from those that pass: see
+// Write returns errors that export.IsTerminal tells from those that pass: see
 // the Err variables. All else is taken for something that passes. The client's own
 // retries do no harm.
 package kafkasink

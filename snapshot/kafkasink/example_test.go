@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot/kafkasink"
 )
 
@@ -42,7 +42,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer sink.Close()
-	e, err := hotcount.New(hotcount.Options{Sinks: []snapshot.Sink{sink}})
+	e, err := hotcount.New(hotcount.Options{Sinks: []export.Sink{sink}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func Example() {
 	if err := e.Close(context.Background()); err != nil {
 		log.Fatal(err)
 	}
-	page, err := sink.Totals(context.Background(), snapshot.Query{Prefix: "orders_total{"})
+	page, err := sink.Totals(context.Background(), export.Query{Prefix: "orders_total{"})
 	for _, total := range page {
 		fmt.Println(total.Key, total.Value)
 	}

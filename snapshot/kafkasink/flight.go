@@ -6,7 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/hotcount/hotcount/snapshot/rowstream"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 )
 
 // A flight is the records of one transaction until all are acknowledged or given

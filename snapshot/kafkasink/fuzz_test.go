@@ -6,13 +6,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/sinkkit"
 )
 
 // Whoever may commit offsets may leave anything there: it is an error, or the
 // standing that would be written.
 func FuzzStanding(f *testing.F) {
-	offset, metadata := formatStanding(snapshot.Standing{Seq: 7, Mark: snapshot.NewMark(), Dead: true})
+	offset, metadata := formatStanding(sinkkit.Standing{Seq: 7, Mark: sinkkit.NewMark(), Dead: true})
 	f.Add(offset, metadata)
 	f.Add(int64(-1), "")
 	f.Fuzz(func(t *testing.T, offset int64, metadata string) {

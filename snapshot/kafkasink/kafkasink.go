@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/internal/sinkerr"
 )
@@ -25,7 +26,7 @@ import (
 // So between init and end nobody else has flushed under the writer's id, and what
 // the offset said then still holds. A process that has been fenced fails at end,
 // starts over with init, and finds in the offset what the other one did: see
-// snapshot.Mirror. A flush that fails in whatever way drops its client, so that the
+// sinkkit.Mirror. A flush that fails in whatever way drops its client, so that the
 // next begins with init and nothing of it can arrive late.
 //
 // A transaction ends in each partition at its own time. A reader that sees it in
@@ -35,7 +36,7 @@ import (
 
 var (
 	// ErrDenied is wrapped when the broker does not let the client in, or not
-	// write to the topic. From Write it is terminal, see snapshot.IsTerminal.
+	// write to the topic. From Write it is terminal, see export.IsTerminal.
 	ErrDenied = errors.New("hotcount/kafkasink: access denied")
 
 	// ErrTopic is wrapped when there is no such topic.
@@ -83,8 +84,8 @@ type Sink struct {
 }
 
 var _ interface {
-	snapshot.Sink
-	snapshot.Reader
+	export.Sink
+	export.Reader
 } = (*Sink)(nil)
 
 // New returns a Sink. It does not connect.

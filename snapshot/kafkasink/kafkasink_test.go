@@ -14,9 +14,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 const (
@@ -77,9 +79,9 @@ func fold(t testing.TB, c *kfake.Cluster) (f *rowstream.Fold, rows int) {
 	return f, rows
 }
 
-func totals(t testing.TB, f snapshot.Reader) map[string]int64 {
+func totals(t testing.TB, f export.Reader) map[string]int64 {
 	t.Helper()
-	page, err := f.Totals(t.Context(), snapshot.Query{})
+	page, err := f.Totals(t.Context(), export.Query{})
 	require.NoError(t, err)
 	all := map[string]int64{}
 	for _, total := range page {
@@ -88,9 +90,9 @@ func totals(t testing.TB, f snapshot.Reader) map[string]int64 {
 	return all
 }
 
-func key(t testing.TB, name, value string) snapshot.Key {
+func key(t testing.TB, name, value string) series.Key {
 	t.Helper()
-	d, err := snapshot.NewDesc(name, "l")
+	d, err := series.NewDesc(name, "l")
 	require.NoError(t, err)
 	return d.Key(value)
 }
@@ -181,7 +183,7 @@ func TestUniquesAreUnions(t *testing.T) {
 		require.NoError(t, k.Write(t.Context(), s))
 	}
 	f, _ := fold(t, c)
-	got, err := f.Uniques(t.Context(), snapshot.Query{})
+	got, err := f.Uniques(t.Context(), export.Query{})
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	want, err := union.MarshalBinary()
@@ -253,7 +255,7 @@ func TestErrorsAreTyped(t *testing.T) {
 		faults := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: e.broker, Count: -1})
 		err := k.Write(t.Context(), &source.Snapshot)
 		require.ErrorIs(t, err, e.want)
-		assert.Equal(t, e.terminal, snapshot.IsTerminal(err))
+		assert.Equal(t, e.terminal, export.IsTerminal(err))
 		faults.Remove()
 		require.NoError(t, k.Write(t.Context(), &source.Snapshot))
 	}
@@ -263,7 +265,7 @@ func TestErrorsAreTyped(t *testing.T) {
 	source.Seq = 1
 	err = k.Write(t.Context(), &source.Snapshot)
 	require.ErrorIs(t, err, ErrTopic)
-	assert.False(t, snapshot.IsTerminal(err), "somebody may create it")
+	assert.False(t, export.IsTerminal(err), "somebody may create it")
 }
 
 func TestNew(t *testing.T) {

@@ -10,15 +10,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 )
 
-// Totals implements snapshot.Reader. It reads the whole topic: whoever asks often
+// Totals implements export.Reader. It reads the whole topic: whoever asks often
 // keeps a rowstream.Fold. A sum that lacks rows is of no use, so with an error,
-// which then is a *snapshot.PartialError that names partitions, it returns no
+// which then is an *export.PartialError that names partitions, it returns no
 // totals.
-func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, error) {
+func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.Total, error) {
 	f, err := k.fold(ctx, k.topic)
 	if err != nil {
 		return nil, err
@@ -26,9 +27,9 @@ func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, 
 	return f.Totals(ctx, q)
 }
 
-// Uniques implements snapshot.Reader, at the cost of Totals. A series whose
+// Uniques implements export.Reader, at the cost of Totals. A series whose
 // writers hash in different ways has a total for each of them.
-func (k *Sink) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
+func (k *Sink) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTotal, error) {
 	f, err := k.fold(ctx, k.topic)
 	if err != nil {
 		return nil, err
@@ -36,9 +37,9 @@ func (k *Sink) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.Unique
 	return f.Uniques(ctx, q)
 }
 
-// Window implements snapshot.Reader. It reads the whole topic of windows. With an
+// Window implements export.Reader. It reads the whole topic of windows. With an
 // error it returns no buckets.
-func (k *Sink) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
+func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
 	if k.windows == "" {
 		return nil, fmt.Errorf("%w: Options.Windows is empty", ErrTopic)
 	}
@@ -82,10 +83,10 @@ func (k *Sink) newReader(ctx context.Context, topic string, apply func(*kgo.Reco
 		err = starts.Error()
 	}
 	if err != nil {
-		return nil, &snapshot.PartialError{Missing: []string{topic}, Err: typed(err)}
+		return nil, &export.PartialError{Missing: []string{topic}, Err: typed(err)}
 	}
 	if len(starts[topic]) == 0 {
-		return nil, &snapshot.PartialError{Missing: []string{topic}, Err: typed(kerr.UnknownTopicOrPartition)}
+		return nil, &export.PartialError{Missing: []string{topic}, Err: typed(kerr.UnknownTopicOrPartition)}
 	}
 	r := &reader{topic: topic, apply: apply, next: map[int32]int64{}}
 	from := map[int32]kgo.Offset{}
@@ -109,7 +110,7 @@ func (r *reader) read(ctx context.Context) error {
 		err = ends.Error()
 	}
 	if err != nil {
-		return &snapshot.PartialError{Missing: []string{r.topic}, Err: typed(err)}
+		return &export.PartialError{Missing: []string{r.topic}, Err: typed(err)}
 	}
 	for {
 		missing := r.missing(ends)
@@ -125,7 +126,7 @@ func (r *reader) read(ctx context.Context) error {
 			}
 		})
 		if err != nil {
-			return &snapshot.PartialError{Missing: missing, Err: typed(err)}
+			return &export.PartialError{Missing: missing, Err: typed(err)}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -20,7 +21,7 @@ const deadWord = " dead"
 
 // standing returns a writer's standing, which is zero if there is none. Only who
 // has the writer's transactional id gets one that stays.
-func (k *Sink) standing(ctx context.Context, w snapshot.WriterID) (st snapshot.Standing, err error) {
+func (k *Sink) standing(ctx context.Context, w snapshot.WriterID) (st sinkkit.Standing, err error) {
 	offsets, err := kadm.NewClient(k.client).FetchOffsets(kadm.RequireStable(ctx), k.writerID(w))
 	if errors.Is(err, kerr.GroupIDNotFound) {
 		return st, nil
@@ -39,7 +40,7 @@ func (k *Sink) standing(ctx context.Context, w snapshot.WriterID) (st snapshot.S
 	return st, err
 }
 
-func formatStanding(st snapshot.Standing) (offset int64, metadata string) {
+func formatStanding(st sinkkit.Standing) (offset int64, metadata string) {
 	metadata = hex.EncodeToString(st.Mark[:])
 	if st.Dead {
 		metadata += deadWord
@@ -47,18 +48,18 @@ func formatStanding(st snapshot.Standing) (offset int64, metadata string) {
 	return int64(st.Seq), metadata
 }
 
-func parseStanding(offset int64, metadata string) (snapshot.Standing, error) {
+func parseStanding(offset int64, metadata string) (sinkkit.Standing, error) {
 	digits, dead := strings.CutSuffix(metadata, deadWord)
 	mark, err := hex.DecodeString(digits)
-	st := snapshot.Standing{Seq: uint64(offset), Dead: dead}
+	st := sinkkit.Standing{Seq: uint64(offset), Dead: dead}
 	if err != nil || copy(st.Mark[:], mark) != len(st.Mark) || len(mark) != len(st.Mark) {
-		return snapshot.Standing{}, fmt.Errorf("%w: a writer's offset has the metadata %.100q", ErrForeign, metadata)
+		return sinkkit.Standing{}, fmt.Errorf("%w: a writer's offset has the metadata %.100q", ErrForeign, metadata)
 	}
 	return st, nil
 }
 
 // commitStanding makes st a part of the transaction under way.
-func (k *Sink) commitStanding(ctx context.Context, c *kgo.Client, w snapshot.WriterID, st snapshot.Standing) error {
+func (k *Sink) commitStanding(ctx context.Context, c *kgo.Client, w snapshot.WriterID, st sinkkit.Standing) error {
 	id, epoch, err := c.ProducerID(ctx)
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func (k *Sink) commitStanding(ctx context.Context, c *kgo.Client, w snapshot.Wri
 	return k.addStanding(ctx, w, st, id, epoch)
 }
 
-func (k *Sink) addStanding(ctx context.Context, w snapshot.WriterID, st snapshot.Standing, id int64, epoch int16) error {
+func (k *Sink) addStanding(ctx context.Context, w snapshot.WriterID, st sinkkit.Standing, id int64, epoch int16) error {
 	add := kmsg.NewAddOffsetsToTxnRequest()
 	add.TransactionalID, add.Group = k.writerID(w), k.writerID(w)
 	add.ProducerID, add.ProducerEpoch = id, epoch
@@ -110,7 +111,7 @@ func (k *Sink) addStanding(ctx context.Context, w snapshot.WriterID, st snapshot
 
 // freeze makes a writer dead, and reports whether it could: not if the writer
 // flushes meanwhile. Dead or not, whoever flushed under the id has to start over.
-func (k *Sink) freeze(ctx context.Context, w snapshot.WriterID) (snapshot.Standing, bool, error) {
+func (k *Sink) freeze(ctx context.Context, w snapshot.WriterID) (sinkkit.Standing, bool, error) {
 	txn := k.writerID(w)
 	init := kmsg.NewInitProducerIDRequest()
 	init.TransactionalID, init.TransactionTimeoutMillis = &txn, freezeTimeout
@@ -119,7 +120,7 @@ func (k *Sink) freeze(ctx context.Context, w snapshot.WriterID) (snapshot.Standi
 		err = kerr.ErrorForCode(got.ErrorCode)
 	}
 	if err != nil {
-		return snapshot.Standing{}, false, err
+		return sinkkit.Standing{}, false, err
 	}
 	st, err := k.standing(ctx, w)
 	if err != nil || st.Dead {

@@ -6,8 +6,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 // maxAsks is how often one Write starts anew under a new id before it leaves it to
@@ -16,10 +18,10 @@ const maxAsks = 8
 
 // A source is a writer whose snapshots come to the sink.
 type source struct {
-	mirror   snapshot.Mirror
-	buckets  snapshot.BucketMirror
-	client   *kgo.Client       // that has the right to flush, nil if none has
-	standing snapshot.Standing // as that client has left it
+	mirror   sinkkit.Mirror
+	buckets  sinkkit.BucketMirror
+	client   *kgo.Client      // that has the right to flush, nil if none has
+	standing sinkkit.Standing // as that client has left it
 }
 
 func (src *source) drop() {
@@ -29,7 +31,7 @@ func (src *source) drop() {
 	}
 }
 
-// Write implements snapshot.Sink. It sends a record for each row that has changed
+// Write implements export.Sink. It sends a record for each row that has changed
 // in one transaction. What one has begun that did not end within ctx is undone.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	src := k.sources[s.Writer]
@@ -50,14 +52,14 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 			return typed(err)
 		}
 		switch step, err := m.Settle(src.standing); {
-		case err != nil || step == snapshot.Done:
+		case err != nil || step == sinkkit.Done:
 			src.drop() // nothing more comes of it, or it is asked for again
 			return err
-		case step == snapshot.Ask:
+		case step == sinkkit.Ask:
 			src.drop()
 			continue
 		}
-		st := snapshot.Standing{Seq: s.Seq}
+		st := sinkkit.Standing{Seq: s.Seq}
 		if err := k.flush(ctx, src, s, &st); err != nil {
 			src.drop()
 			return typed(err)
@@ -86,7 +88,7 @@ func (k *Sink) acquire(ctx context.Context, src *source) (err error) {
 }
 
 // flush sends what the topics do not hold of s, and st with the flush's mark.
-func (k *Sink) flush(ctx context.Context, src *source, s *snapshot.Snapshot, st *snapshot.Standing) error {
+func (k *Sink) flush(ctx context.Context, src *source, s *snapshot.Snapshot, st *sinkkit.Standing) error {
 	if err := src.client.BeginTransaction(); err != nil {
 		return err
 	}
@@ -107,7 +109,7 @@ func (k *Sink) flush(ctx context.Context, src *source, s *snapshot.Snapshot, st 
 // not shown to readers, so all of it counts.
 func (k *Sink) sendRows(f *flight, src *source, s *snapshot.Snapshot) {
 	m := &src.mirror
-	row := func(key snapshot.Key, created, value int64) rowstream.Row {
+	row := func(key series.Key, created, value int64) rowstream.Row {
 		return rowstream.Row{Key: key, Writer: m.Writer(), Created: created, Seq: s.Seq, Value: value, Prior: value}
 	}
 	counters, sketches := m.Pick(s)

@@ -8,8 +8,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 // benchSeries is how many series each flush finds changed.
@@ -19,7 +21,7 @@ const benchSeries = 100_000
 // same ones with nothing to guard them, asynchronously and one by one.
 func BenchmarkFlush(b *testing.B) {
 	c := newCounting()
-	d, err := snapshot.NewDesc("hits_total", "l")
+	d, err := series.NewDesc("hits_total", "l")
 	require.NoError(b, err)
 	for i := range benchSeries {
 		c.Counters = append(c.Counters, snapshot.Counter{Key: d.Key(strconv.Itoa(i)), Created: 1})
@@ -74,14 +76,14 @@ func publishAsync(k *Sink, s *snapshot.Snapshot) error {
 func BenchmarkTotals(b *testing.B) {
 	k := connect(b)
 	c := newCounting()
-	d, err := snapshot.NewDesc("hits_total", "l")
+	d, err := series.NewDesc("hits_total", "l")
 	require.NoError(b, err)
 	for i := range benchSeries / 10 {
 		c.Counters = append(c.Counters, snapshot.Counter{Key: d.Key(strconv.Itoa(i)), Created: 1})
 	}
 	require.NoError(b, k.Write(context.Background(), c.next()))
 	for b.Loop() {
-		_, err := k.Totals(context.Background(), snapshot.Query{})
+		_, err := k.Totals(context.Background(), export.Query{})
 		require.NoError(b, err)
 	}
 	b.ReportMetric(float64(b.N)*benchSeries/10/b.Elapsed().Seconds(), "rows/s")

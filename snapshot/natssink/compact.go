@@ -9,8 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 // How a roll-up works. The sums are rows of the zero writer, and a round is a flush
@@ -100,7 +101,7 @@ func (k *Sink) round(ctx context.Context, stream jetstream.Stream, lease time.Du
 	if err != nil {
 		return Compacted{}, err
 	}
-	base.Seq, base.Mark, base.Pending = base.Seq+1, base.Pending, snapshot.Mark{}
+	base.Seq, base.Mark, base.Pending = base.Seq+1, base.Pending, sinkkit.Mark{}
 	if at, err = k.putBase(ctx, base, at); err != nil {
 		return Compacted{}, err
 	}
@@ -142,7 +143,7 @@ func (k *Sink) claim(ctx context.Context, stream jetstream.Stream, base *rowstre
 	if err != nil || len(base.Folded) == 0 {
 		return at, err
 	}
-	base.Pending = snapshot.NewMark()
+	base.Pending = sinkkit.NewMark()
 	return k.putBase(ctx, *base, at)
 }
 
@@ -180,7 +181,7 @@ func (k *Sink) freeze(ctx context.Context, dead []received) ([]snapshot.WriterID
 	err := each(ctx, dead, func(ctx context.Context, i int, m received) error {
 		st := *m.message.Standing
 		if !st.Dead {
-			st.Dead, st.Pending = true, snapshot.Mark{}
+			st.Dead, st.Pending = true, sinkkit.Mark{}
 			_, err := k.putStanding(ctx, st, m.at)
 			if errors.Is(err, errOvertaken) {
 				return nil

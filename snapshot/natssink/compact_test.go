@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 )
 
 // messagesUnder counts the messages with a token.
@@ -76,7 +76,7 @@ func TestChurn(t *testing.T) {
 	assert.Equal(t, want, totals(t, k))
 	assert.Equal(t, 2, messagesUnder(t, k, counterToken), "one of sums and one of who lives")
 	assert.LessOrEqual(t, messagesUnder(t, k, uniquesToken), 1)
-	uniques, err := k.Uniques(t.Context(), snapshot.Query{})
+	uniques, err := k.Uniques(t.Context(), export.Query{})
 	require.NoError(t, err)
 	require.Len(t, uniques, 1)
 	assert.Equal(t, elements.Estimate().Count, uniques[0].Sketch.Estimate().Count)
@@ -84,7 +84,7 @@ func TestChurn(t *testing.T) {
 	done, err = k.Compact(t.Context(), time.Hour)
 	require.NoError(t, err)
 	assert.Zero(t, done, "who lives is let be")
-	page, err := k.Totals(t.Context(), snapshot.Query{Prefix: alive.Counters[0].Key.String()})
+	page, err := k.Totals(t.Context(), export.Query{Prefix: alive.Counters[0].Key.String()})
 	require.NoError(t, err)
 	assert.Equal(t, 1, page[0].Writers)
 }
@@ -190,7 +190,7 @@ func TestLateWriters(t *testing.T) {
 	require.NoError(t, other.Write(t.Context(), &old), "the sum has it")
 	old.Seq++
 	old.Counters[0].Value++
-	require.ErrorIs(t, other.Write(t.Context(), &old), snapshot.ErrTooLate)
+	require.ErrorIs(t, other.Write(t.Context(), &old), export.ErrTooLate)
 
 	c.add(s, 2)
 	for range 2 {

@@ -1,10 +1,10 @@
 // Package natssink publishes the counts of a fleet to a NATS JetStream stream and
-// reads them back: a snapshot.Sink, a snapshot.Reader, and the road to stream
+// reads them back: an export.Sink, an export.Reader, and the road to stream
 // processors, which fold the rows with package rowstream.
 //
 //	_, err := js.CreateOrUpdateStream(ctx, natssink.StreamConfig("COUNTS"))
 //	sink, err := natssink.New(natssink.Options{JetStream: js, Stream: "COUNTS"})
-//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []snapshot.Sink{sink}})
+//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []export.Sink{sink}})
 //
 // # Subjects
 //
@@ -66,11 +66,11 @@
 // the same.
 //
 // A Sink takes about 200 bytes for each series of a process, beside the 150 to 190
-// of its snapshot.Mirror.
+// of its sinkkit.Mirror.
 //
 // # Errors
 //
-// Write returns errors that snapshot.IsTerminal tells from those that pass: see
+// Write returns errors that export.IsTerminal tells from those that pass: see
 // the Err variables. All else is taken for something that passes, a stream at its
 // limit of size too: what it refuses comes again. A client's own retries do no
 // harm.

@@ -13,7 +13,7 @@ import (
 
 var (
 	// ErrDenied is wrapped when the server does not let the client in, or has
-	// no JetStream for it. From Write it is terminal, see snapshot.IsTerminal,
+	// no JetStream for it. From Write it is terminal, see export.IsTerminal,
 	// but for a subject to which the user may not publish: that shows when no
 	// acknowledgement came, and the connection has been refused a subject,
 	// if not surely this one.

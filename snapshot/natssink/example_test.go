@@ -10,9 +10,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot/natssink"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 func Example() {
@@ -34,8 +34,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	e, err := hotcount.New(hotcount.Options{
-		Dir:   "data",                // what a crash leaves is handed on from here
-		Sinks: []snapshot.Sink{sink}, // every 10 s
+		Dir:   "data",              // what a crash leaves is handed on from here
+		Sinks: []export.Sink{sink}, // every 10 s
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -118,7 +118,7 @@ func ExampleSink_Follow() {
 	}
 	var totals rowstream.Fold
 	err = sink.Follow(context.Background(), &totals, func() {
-		page, err := totals.Totals(context.Background(), snapshot.Query{Prefix: "orders_total{"})
+		page, err := totals.Totals(context.Background(), export.Query{Prefix: "orders_total{"})
 		fmt.Println(page, err)
 	})
 	log.Print(err)

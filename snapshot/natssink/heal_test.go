@@ -12,10 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/chaos"
 	"github.com/hotcount/hotcount/internal/servertest"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 // write writes until it succeeds.
@@ -29,7 +30,7 @@ func write(t *testing.T, k *Sink, s *snapshot.Snapshot) {
 			return
 		}
 		require.NoError(t, ctx.Err(), err)
-		require.False(t, snapshot.IsTerminal(err), err)
+		require.False(t, export.IsTerminal(err), err)
 	}
 }
 
@@ -184,7 +185,7 @@ func TestAFullStreamLosesNothing(t *testing.T) {
 	err = k.Write(t.Context(), c.next())
 	var api *jetstream.APIError
 	require.ErrorAs(t, err, &api)
-	assert.False(t, snapshot.IsTerminal(err))
+	assert.False(t, export.IsTerminal(err))
 	config.MaxBytes = -1
 	_, err = k.js.UpdateStream(t.Context(), config)
 	require.NoError(t, err)
@@ -205,11 +206,11 @@ func TestStreamsThatWouldLoseRowsAreRefused(t *testing.T) {
 		require.NoError(t, err)
 		err = open(t, k.js, k.name).Write(t.Context(), newCounting().next())
 		require.ErrorIs(t, err, ErrStream)
-		assert.True(t, snapshot.IsTerminal(err))
+		assert.True(t, export.IsTerminal(err))
 	}
 	err := open(t, k.js, k.name+"-none").Write(t.Context(), newCounting().next())
 	require.ErrorIs(t, err, ErrStream)
-	assert.False(t, snapshot.IsTerminal(err), "somebody may create it")
+	assert.False(t, export.IsTerminal(err), "somebody may create it")
 }
 
 func TestARowThatIsTooLarge(t *testing.T) {
@@ -218,5 +219,5 @@ func TestARowThatIsTooLarge(t *testing.T) {
 	c.Uniques = []snapshot.Uniques{{Key: key(t, "visitors", "x"), Created: 1, Sketch: make([]byte, 2<<20)}}
 	err := k.Write(t.Context(), c.next())
 	require.ErrorIs(t, err, ErrTooLarge)
-	assert.True(t, snapshot.IsTerminal(err))
+	assert.True(t, export.IsTerminal(err))
 }

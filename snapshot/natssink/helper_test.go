@@ -10,7 +10,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/servertest"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -61,9 +63,9 @@ func open(t testing.TB, js jetstream.JetStream, stream string) *Sink {
 }
 
 // key returns the key of a series with one label.
-func key(t testing.TB, name, value string) snapshot.Key {
+func key(t testing.TB, name, value string) series.Key {
 	t.Helper()
-	d, err := snapshot.NewDesc(name, "l")
+	d, err := series.NewDesc(name, "l")
 	require.NoError(t, err)
 	return d.Key(value)
 }
@@ -78,7 +80,7 @@ func newCounting() *counting {
 	return &counting{Snapshot: snapshot.Snapshot{Writer: snapshot.NewWriterID()}, at: map[string]int{}}
 }
 
-func (c *counting) add(k snapshot.Key, n int64) {
+func (c *counting) add(k series.Key, n int64) {
 	i, ok := c.at[k.String()]
 	if !ok {
 		i = len(c.Counters)
@@ -89,7 +91,7 @@ func (c *counting) add(k snapshot.Key, n int64) {
 }
 
 // retire makes a series final and starts it anew.
-func (c *counting) retire(k snapshot.Key) {
+func (c *counting) retire(k series.Key) {
 	if i, ok := c.at[k.String()]; ok {
 		c.Final = append(c.Final, c.Counters[i])
 		c.Counters[i].Created++
@@ -104,10 +106,10 @@ func (c *counting) next() *snapshot.Snapshot {
 }
 
 // totals returns all totals by key, read in small pages.
-func totals(t testing.TB, r snapshot.Reader) map[string]int64 {
+func totals(t testing.TB, r export.Reader) map[string]int64 {
 	t.Helper()
 	all := map[string]int64{}
-	q := snapshot.Query{Limit: 100}
+	q := export.Query{Limit: 100}
 	for {
 		page, err := r.Totals(t.Context(), q)
 		require.NoError(t, err)
@@ -124,4 +126,4 @@ func totals(t testing.TB, r snapshot.Reader) map[string]int64 {
 }
 
 // snapshotQuery selects up to n series.
-func snapshotQuery(n int) snapshot.Query { return snapshot.Query{Limit: n + 1} }
+func snapshotQuery(n int) export.Query { return export.Query{Limit: n + 1} }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -24,7 +25,7 @@ import (
 //	pending                           seq, mark = this flush's
 //	  └───────── the writer's standing ───────┘
 //
-// The claim and the commit fence clones: see snapshot.Mirror. What fences a slot is
+// The claim and the commit fence clones: see sinkkit.Mirror. What fences a slot is
 // its own sequence. A late message expects a sequence that the subject has left
 // behind, so the server refuses it; a repeated one has the message id of the
 // first, so the server answers what it answered then. Whoever is refused reads the
@@ -91,8 +92,8 @@ type Sink struct {
 }
 
 var _ interface {
-	snapshot.Sink
-	snapshot.Reader
+	export.Sink
+	export.Reader
 } = (*Sink)(nil)
 
 // New returns a Sink. It does not ask the server anything.

@@ -13,9 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 func TestTotalsAddUpWriters(t *testing.T) {
@@ -36,14 +37,14 @@ func TestTotalsAddUpWriters(t *testing.T) {
 	}
 	assert.Equal(t, want, totals(t, k))
 
-	page, err := k.Totals(t.Context(), snapshot.Query{Prefix: `hits_total{l="`, Limit: 2})
+	page, err := k.Totals(t.Context(), export.Query{Prefix: `hits_total{l="`, Limit: 2})
 	require.NoError(t, err)
 	require.Len(t, page, 2)
 	assert.Equal(t, 3, page[0].Writers)
-	page, err = k.Totals(t.Context(), snapshot.Query{Prefix: "hits_tot"})
+	page, err = k.Totals(t.Context(), export.Query{Prefix: "hits_tot"})
 	require.NoError(t, err)
 	assert.Len(t, page, len(labels))
-	page, err = k.Totals(t.Context(), snapshot.Query{Prefix: "none{"})
+	page, err = k.Totals(t.Context(), export.Query{Prefix: "none{"})
 	require.NoError(t, err)
 	assert.Empty(t, page)
 }
@@ -64,7 +65,7 @@ func TestUniquesAreUnions(t *testing.T) {
 			require.NoError(t, k.Write(t.Context(), c.next()))
 		}
 	}
-	got, err := k.Uniques(t.Context(), snapshot.Query{Prefix: "visitors{"})
+	got, err := k.Uniques(t.Context(), export.Query{Prefix: "visitors{"})
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	assert.Equal(t, union.Scheme(), got[0].Scheme)
@@ -163,7 +164,7 @@ func TestAClonedProcessGoesOnUnderAnotherID(t *testing.T) {
 		require.NoError(t, k.Write(t.Context(), c.next()))
 		assert.EqualValues(t, 5+11*(i+1), totals(t, k)[s.String()])
 	}
-	page, err := k.Totals(t.Context(), snapshot.Query{})
+	page, err := k.Totals(t.Context(), export.Query{})
 	require.NoError(t, err)
 	require.Len(t, page, 1)
 	assert.Equal(t, 2, page[0].Writers)
@@ -210,8 +211,8 @@ func TestAReadThatIsCutShort(t *testing.T) {
 	require.NoError(t, k.Write(t.Context(), c.next()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	page, err := k.Totals(ctx, snapshot.Query{Prefix: "hits_total{"})
-	var partial *snapshot.PartialError
+	page, err := k.Totals(ctx, export.Query{Prefix: "hits_total{"})
+	var partial *export.PartialError
 	require.ErrorAs(t, err, &partial)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, []string{k.name + ".counter.hits_total.>"}, partial.Missing)

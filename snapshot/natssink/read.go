@@ -8,8 +8,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 const (
@@ -31,12 +33,12 @@ const (
 	idleReader = time.Minute
 )
 
-// Totals implements snapshot.Reader. It reads every row of the metric whose name
+// Totals implements export.Reader. It reads every row of the metric whose name
 // q.Prefix begins with, up to a brace, or of all metrics if it has none, and all
 // standings: whoever asks often keeps a Fold with Follow. A sum that lacks rows is
-// of no use, so with an error, which then is a *snapshot.PartialError, it returns
+// of no use, so with an error, which then is an *export.PartialError, it returns
 // no totals.
-func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, error) {
+func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.Total, error) {
 	f, err := k.readAll(ctx, k.name, k.filter(counterToken, q.Prefix))
 	if err != nil {
 		return nil, err
@@ -44,9 +46,9 @@ func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, 
 	return f.Totals(ctx, q)
 }
 
-// Uniques implements snapshot.Reader, at the cost of Totals. A series whose
+// Uniques implements export.Reader, at the cost of Totals. A series whose
 // writers hash in different ways has a total for each of them.
-func (k *Sink) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
+func (k *Sink) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTotal, error) {
 	f, err := k.readAll(ctx, k.name, k.filter(uniquesToken, q.Prefix))
 	if err != nil {
 		return nil, err
@@ -54,9 +56,9 @@ func (k *Sink) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.Unique
 	return f.Uniques(ctx, q)
 }
 
-// Window implements snapshot.Reader. It reads every bucket of the metric with that
+// Window implements export.Reader. It reads every bucket of the metric with that
 // resolution, and all standings. With an error it returns no buckets.
-func (k *Sink) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
+func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
 	if k.windows == "" {
 		return nil, fmt.Errorf("%w: Options.Windows is empty", ErrStream)
 	}
@@ -80,7 +82,7 @@ func (k *Sink) Follow(ctx context.Context, f *rowstream.Fold, caughtUp func()) e
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if snapshot.IsTerminal(err) || errors.Is(err, ErrForeign) {
+		if export.IsTerminal(err) || errors.Is(err, ErrForeign) {
 			return err
 		}
 		select {
@@ -124,7 +126,7 @@ func (k *Sink) readAll(ctx context.Context, stream, filter string) (*rowstream.F
 			break
 		}
 	}
-	return nil, &snapshot.PartialError{Missing: []string{filter}, Err: err}
+	return nil, &export.PartialError{Missing: []string{filter}, Err: err}
 }
 
 // errGap says that messages got lost between the server and a reader, or that what

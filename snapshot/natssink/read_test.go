@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/hotcount/hotcount/snapshot/rowstream"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 )
 
 // A restless is a stream whose messages are replaced and removed while they are

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/servertest"
-	"github.com/hotcount/hotcount/snapshot"
 )
 
 // rights are those that the package comment tells.
@@ -64,5 +64,5 @@ func TestLeastPrivilege(t *testing.T) {
 	r.ackWait = 10 * time.Millisecond
 	err = r.Write(t.Context(), newCounting().next())
 	require.ErrorIs(t, err, ErrDenied, "a reader must not write")
-	assert.False(t, snapshot.IsTerminal(err), "perhaps the refusal was about another subject")
+	assert.False(t, export.IsTerminal(err), "perhaps the refusal was about another subject")
 }

@@ -4,8 +4,8 @@ import (
 	"hash/maphash"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 )
 
 const (
@@ -46,7 +46,7 @@ type cell struct {
 
 // A rowID tells the rows of one writer apart.
 type rowID struct {
-	key     snapshot.Key
+	key     series.Key
 	created int64
 	group   string // a group's kind
 	cell    cell
@@ -196,7 +196,7 @@ func (sl *slot) merge(there []rowstream.Row, whole uint64) (same bool) {
 func (sl *slot) find(r *rowstream.Row) int {
 	for i := range sl.rows {
 		m := &sl.rows[i]
-		if m.Created == r.Created && m.Resolution == r.Resolution && m.Key.Equal(r.Key) {
+		if m.Created == r.Created && m.Resolution == r.Resolution && m.Key == r.Key {
 			return i
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 // standing returns what the stream says of a writer, and the sequence of the

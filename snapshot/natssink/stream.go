@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -69,7 +70,7 @@ func (k *Sink) open(ctx context.Context, name string) (jetstream.Stream, error) 
 		return nil, k.typed(err)
 	}
 	if wrong := checkStream(&s.CachedInfo().Config, name == k.windows); wrong != "" {
-		return nil, snapshot.Terminal(fmt.Errorf("%w: stream %s: %s", ErrStream, name, wrong))
+		return nil, export.Terminal(fmt.Errorf("%w: stream %s: %s", ErrStream, name, wrong))
 	}
 	k.streams[name] = s
 	return s, nil

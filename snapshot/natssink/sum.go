@@ -10,24 +10,26 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/internal/rollup"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 // summing is what one who carries on a round knows.
 type summing struct {
 	*rollup.Sum
-	subjects []string                // that the folded writers' rows are under
-	slots    *slots                  // of the sums
-	keys     map[string]snapshot.Key // of the rows in slots, by text
+	subjects []string              // that the folded writers' rows are under
+	slots    *slots                // of the sums
+	keys     map[string]series.Key // of the rows in slots, by text
 }
 
 // sum adds the rows of the writers in base.Folded to the sums.
 func (k *Sink) sum(ctx context.Context, stream jetstream.Stream, base *rowstream.Standing) (*summing, error) {
 	s := &summing{
 		Sum:  rollup.New(base),
-		keys: make(map[string]snapshot.Key),
+		keys: make(map[string]series.Key),
 		slots: newSlots(k.name, func(g group, n int) string {
 			return k.slotSubject(g.kind, g.name, snapshot.WriterID{}, n)
 		}),
@@ -46,7 +48,7 @@ func (k *Sink) sum(ctx context.Context, stream jetstream.Stream, base *rowstream
 		r.Key = s.key(r.Key)
 		s.slots.set(kindOf(&r), r, base.Seq, false)
 	}
-	mark := snapshot.NewMark()
+	mark := sinkkit.NewMark()
 	return s, each(ctx, s.slots.touched, func(ctx context.Context, i int, sl *slot) error {
 		_, err := k.putRows(ctx, stream, sl, fmt.Sprintf("%x.%d", mark, i))
 		if errors.Is(err, errOvertaken) {
@@ -96,7 +98,7 @@ func kindOf(r *rowstream.Row) string {
 }
 
 // key returns the one Key of a series.
-func (s *summing) key(k snapshot.Key) snapshot.Key {
+func (s *summing) key(k series.Key) series.Key {
 	text := k.String()
 	if one, ok := s.keys[text]; ok {
 		return one

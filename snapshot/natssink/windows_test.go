@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -23,7 +24,7 @@ func withWindows(t *testing.T, k *Sink, windows string) *Sink {
 
 // windowsOf returns a window of n buckets of one minute: as many adds in each as
 // its number, and more in the last.
-func windowsOf(k snapshot.Key, start time.Time, n int, more int64) []snapshot.Window {
+func windowsOf(k series.Key, start time.Time, n int, more int64) []snapshot.Window {
 	w := snapshot.Window{Key: k}
 	for i := range n {
 		w.Rows = append(w.Rows, window.Row{Resolution: time.Minute, Width: time.Minute,

@@ -10,8 +10,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 const (
@@ -30,14 +32,14 @@ const (
 
 // A source is a writer whose snapshots come to the sink.
 type source struct {
-	mirror  snapshot.Mirror
-	buckets snapshot.BucketMirror
+	mirror  sinkkit.Mirror
+	buckets sinkkit.BucketMirror
 
 	at    uint64    // the sequence of the last standing that we put, 0 if none
 	slots [2]*slots // of rows that stay and of buckets
 }
 
-// Write implements snapshot.Sink. It takes four round trips and a message for each
+// Write implements export.Sink. It takes four round trips and a message for each
 // slotRows rows of which some have changed, inFlight of them at a time. What has
 // been acknowledged when ctx ends is not sent again by the next Write.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
@@ -58,9 +60,9 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 			return err
 		}
 		switch step, err := m.Settle(st.Standing); {
-		case err != nil || step == snapshot.Done:
+		case err != nil || step == sinkkit.Done:
 			return err
-		case step == snapshot.Ask:
+		case step == sinkkit.Ask:
 			src.slots = [2]*slots{} // those are of the old id
 			continue
 		}
@@ -132,7 +134,7 @@ func (k *Sink) flush(ctx context.Context, src *source, s *snapshot.Snapshot, who
 			return err
 		}
 	}
-	st := rowstream.Standing{Writer: m.Writer(), Standing: snapshot.Standing{Seq: s.Seq, Mark: m.Mark()}}
+	st := rowstream.Standing{Writer: m.Writer(), Standing: sinkkit.Standing{Seq: s.Seq, Mark: m.Mark()}}
 	at, err := k.putStanding(ctx, st, src.at)
 	if errors.Is(err, errOvertaken) {
 		return fmt.Errorf("%w: writer %v", ErrInterrupted, m.Writer())
@@ -151,7 +153,7 @@ func (k *Sink) flush(ctx context.Context, src *source, s *snapshot.Snapshot, who
 // pick sets what the mirrors pick of s.
 func (k *Sink) pick(src *source, s *snapshot.Snapshot, whole uint64, final bool) {
 	m := &src.mirror
-	row := func(key snapshot.Key, created, value int64) rowstream.Row {
+	row := func(key series.Key, created, value int64) rowstream.Row {
 		return rowstream.Row{Key: key, Writer: m.Writer(), Created: created, Seq: s.Seq, Value: value}
 	}
 	counters, sketches := m.Pick(s)
@@ -175,7 +177,7 @@ func (k *Sink) pick(src *source, s *snapshot.Snapshot, whole uint64, final bool)
 
 // putSlots publishes what has been set, many messages at once. The first error ends
 // it.
-func (k *Sink) putSlots(ctx context.Context, rows *slots, mark snapshot.Mark, whole uint64) error {
+func (k *Sink) putSlots(ctx context.Context, rows *slots, mark sinkkit.Mark, whole uint64) error {
 	defer rows.sent()
 	if len(rows.touched) == 0 {
 		return nil

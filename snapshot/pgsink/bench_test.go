@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // BenchmarkFlush writes 100,000 counters, all of which have changed,
@@ -19,11 +21,11 @@ func BenchmarkFlush(b *testing.B) {
 	b.Run("impl=row-by-row", func(b *testing.B) { benchRows(b, series, rowByRow) })
 }
 
-func benchSnapshot(b *testing.B, series int) *snapshot.Snapshot {
-	d, err := snapshot.NewDesc("http_requests_total", "path", "code")
+func benchSnapshot(b *testing.B, n int) *snapshot.Snapshot {
+	d, err := series.NewDesc("http_requests_total", "path", "code")
 	require.NoError(b, err)
 	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID()}
-	for i := range series {
+	for i := range n {
 		s.Counters = append(s.Counters, snapshot.Counter{Key: d.Key(fmt.Sprintf("/posts/%06d", i), "200"), Created: 1})
 	}
 	return s

@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/internal/chaos"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/internal/chaos"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // through returns a pool of connections through a new proxy.
@@ -100,7 +101,7 @@ type process struct {
 	k     *Sink
 	e     *engine
 	prior []*snapshot.Snapshot
-	dies  bool // else it is late at times: after both, see snapshot.ErrTooLate
+	dies  bool // else it is late at times: after both, see export.ErrTooLate
 	truth map[string]int64
 	seen  []string
 

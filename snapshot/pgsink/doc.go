@@ -1,9 +1,9 @@
 // Package pgsink keeps the counts of a fleet in PostgreSQL, version 14 or later,
-// and reads them back: a snapshot.Sink and a snapshot.Reader.
+// and reads them back: an export.Sink and an export.Reader.
 //
 //	err := pgsink.Migrate(ctx, pool, "")
 //	sink, err := pgsink.New(pgsink.Options{Pool: pool})
-//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []snapshot.Sink{sink}})
+//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []export.Sink{sink}})
 //
 // # What is exact
 //
@@ -35,7 +35,7 @@
 // as series, times live writers plus one. A tombstone, of about 150 bytes, stays
 // for a year.
 //
-// key is what snapshot.Key.String returns, as a bytea since label values may be
+// key is what series.Key.String returns, as a bytea since label values may be
 // any bytes; label is the same as text, for people. So in SQL:
 //
 //	SELECT label, value FROM hotcount.totals WHERE name = 'http_requests_total';
@@ -68,7 +68,7 @@
 // # Errors
 //
 // All errors of the server wrap one of the Err variables. Write marks those that
-// no retry can mend by snapshot.Terminal: ErrAuth, ErrDenied, ErrSchema. No error
+// no retry can mend by export.Terminal: ErrAuth, ErrDenied, ErrSchema. No error
 // shows a password.
 //
 // # Poolers

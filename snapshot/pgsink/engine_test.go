@@ -6,15 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // key returns the key of a series with one label.
-func key(t testing.TB, name, value string) snapshot.Key {
+func key(t testing.TB, name, value string) series.Key {
 	t.Helper()
-	d, err := snapshot.NewDesc(name, "l")
+	d, err := series.NewDesc(name, "l")
 	require.NoError(t, err)
 	return d.Key(value)
 }
@@ -25,7 +27,7 @@ type engine struct {
 	clock   int64
 	live    map[string]snapshot.Counter
 	uniques map[string]*hll.Sketch
-	keys    map[string]snapshot.Key
+	keys    map[string]series.Key
 }
 
 func newEngine() *engine {
@@ -33,7 +35,7 @@ func newEngine() *engine {
 		s:       snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: time.Unix(1_000_000, 0)},
 		live:    make(map[string]snapshot.Counter),
 		uniques: make(map[string]*hll.Sketch),
-		keys:    make(map[string]snapshot.Key),
+		keys:    make(map[string]series.Key),
 	}
 }
 
@@ -48,7 +50,7 @@ func (e *engine) clone() *engine {
 	return &c
 }
 
-func (e *engine) add(k snapshot.Key, n int64) {
+func (e *engine) add(k series.Key, n int64) {
 	c, ok := e.live[k.String()]
 	if !ok {
 		e.clock++
@@ -59,14 +61,14 @@ func (e *engine) add(k snapshot.Key, n int64) {
 }
 
 // retire makes a series final, as one that is idle.
-func (e *engine) retire(k snapshot.Key) {
+func (e *engine) retire(k series.Key) {
 	if c, ok := e.live[k.String()]; ok {
 		delete(e.live, k.String())
 		e.s.Final = append(e.s.Final, c)
 	}
 }
 
-func (e *engine) see(k snapshot.Key, element string) {
+func (e *engine) see(k series.Key, element string) {
 	u, ok := e.uniques[k.String()]
 	if !ok {
 		u = new(hll.Sketch)

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hotcount/hotcount/export"
 )
 
 // What an error wraps, beside the one of pgx. Those about the configuration are
-// marked by snapshot.Terminal, as no retry mends them; the others go away by
+// marked by export.Terminal, as no retry mends them; the others go away by
 // themselves, or when the server has been attended to.
 var (
 	// ErrAuth: the server refuses the login. Terminal.
@@ -68,7 +69,7 @@ var kinds = map[string]error{
 
 // explain says what an error of pgx means for a caller.
 func explain(doing string, err error) error {
-	if err == nil || errors.Is(err, snapshot.ErrTooLate) {
+	if err == nil || errors.Is(err, export.ErrTooLate) {
 		return err
 	}
 	kind := kindOf(err)
@@ -80,7 +81,7 @@ func explain(doing string, err error) error {
 	}
 	switch kind {
 	case ErrAuth, ErrDenied, ErrSchema:
-		return snapshot.Terminal(err)
+		return export.Terminal(err)
 	}
 	return err
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/hotcount/hotcount/internal/servertest"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/internal/servertest"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 const secret = "a secret"
@@ -20,7 +22,7 @@ const secret = "a secret"
 func wants(t *testing.T, err, kind error, terminal bool) {
 	t.Helper()
 	require.ErrorIs(t, err, kind)
-	assert.Equal(t, terminal, snapshot.IsTerminal(err), "terminal: %v", err)
+	assert.Equal(t, terminal, export.IsTerminal(err), "terminal: %v", err)
 	assert.NotContains(t, err.Error(), secret)
 }
 
@@ -34,14 +36,14 @@ func TestNoServer(t *testing.T) {
 	p := &place{t: t, dsn: fmt.Sprintf("postgres://postgres:a%%20secret@127.0.0.1:%d/test?sslmode=disable", servertest.FreePort(t)), schema: "any"}
 	p.pool = p.connect(func(*pgxpool.Config) {})
 	wants(t, p.sink(Options{}).Write(t.Context(), anySnapshot(t)), ErrUnavailable, false)
-	_, err := p.reader().Totals(t.Context(), snapshot.Query{})
+	_, err := p.reader().Totals(t.Context(), export.Query{})
 	wants(t, err, ErrUnavailable, false)
 }
 
 func TestNoTables(t *testing.T) {
 	p := emptyPlace(t, false)
 	wants(t, p.sink(Options{}).Write(t.Context(), anySnapshot(t)), ErrSchema, true)
-	_, err := p.reader().Totals(t.Context(), snapshot.Query{})
+	_, err := p.reader().Totals(t.Context(), export.Query{})
 	wants(t, err, ErrSchema, true)
 	p.migrate()
 	p.exec(`UPDATE {schema}.meta SET version = version + 1`)
@@ -106,7 +108,7 @@ func TestErrorsAreTerminalOrNot(t *testing.T) {
 	for err, terminal := range map[error]bool{
 		ErrAuth: true, ErrDenied: true, ErrSchema: true,
 		ErrReadOnly: false, ErrFull: false, ErrConflict: false, ErrUnavailable: false, ErrMalformed: false,
-		context.DeadlineExceeded: false, snapshot.ErrTooLate: false,
+		context.DeadlineExceeded: false, export.ErrTooLate: false,
 	} {
 		wants(t, explain("test", fmt.Errorf("wrapped: %w", err)), err, terminal)
 	}

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/pgsink"
 	"github.com/hotcount/hotcount/window"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const dsn = "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable"
@@ -45,7 +48,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		e, err := hotcount.New(hotcount.Options{Sinks: []snapshot.Sink{sink}})
+		e, err := hotcount.New(hotcount.Options{Sinks: []export.Sink{sink}})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -59,7 +62,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	totals, err := reader.Totals(ctx, snapshot.Query{Prefix: "http_"})
+	totals, err := reader.Totals(ctx, export.Query{Prefix: "http_"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +86,7 @@ func ExampleReader() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	desc, _ := snapshot.NewDesc("likes_total")
+	desc, _ := series.NewDesc("likes_total")
 	err = sink.Write(ctx, &snapshot.Snapshot{
 		Writer:   snapshot.NewWriterID(),
 		Seq:      1,
@@ -100,7 +103,7 @@ func ExampleReader() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	totals, age, err := reader.CachedTotals(ctx, snapshot.Query{})
+	totals, age, err := reader.CachedTotals(ctx, export.Query{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -117,7 +120,7 @@ func ExampleReader_Window() {
 	if err := pgsink.Migrate(ctx, pool, schema); err != nil {
 		log.Fatal(err)
 	}
-	desc, _ := snapshot.NewDesc("views_total")
+	desc, _ := series.NewDesc("views_total")
 	noon := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 	for range 3 {
 		sink, err := pgsink.New(pgsink.Options{Pool: pool, Schema: schema})

@@ -11,11 +11,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hotcount/hotcount/internal/servertest"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/internal/servertest"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // localPostgres is where tests find a server, which lets them in as a superuser.
@@ -204,7 +206,7 @@ func (p *place) rollUp(k *Sink) int {
 // totals returns all totals, by the text form of their keys.
 func (p *place) totals() map[string]int64 {
 	p.t.Helper()
-	totals, err := p.reader().Totals(p.t.Context(), snapshot.Query{Limit: 1_000_000})
+	totals, err := p.reader().Totals(p.t.Context(), export.Query{Limit: 1_000_000})
 	require.NoError(p.t, err)
 	m := make(map[string]int64)
 	for _, t := range totals {

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
 )
 
 // chunk is how many rows go into one statement: enough for its fixed cost not to
@@ -18,9 +20,9 @@ const chunk = 10_000
 // them, which the mark of its last one tells. A server that was restored may give
 // the same ids to other series.
 type idCache struct {
-	mark  snapshot.Mark // of the last flush that is held
-	held  map[snapshot.Key]int64
-	tried map[snapshot.Key]int64 // read by the flush that has begun since
+	mark  sinkkit.Mark // of the last flush that is held
+	held  map[series.Key]int64
+	tried map[series.Key]int64 // read by the flush that has begun since
 }
 
 // spareIDs is how many more ids than needed may be kept: those of series that
@@ -28,20 +30,20 @@ type idCache struct {
 const spareIDs = 10_000
 
 // settle takes note of a standing, and of the mark that has been tried.
-func (c *idCache) settle(st, tried snapshot.Mark) {
+func (c *idCache) settle(st, tried sinkkit.Mark) {
 	if st == tried && !tried.IsZero() {
 		c.hold(tried)
 	}
 	if st != c.mark {
 		c.mark, c.held = st, nil
 	}
-	c.tried = make(map[snapshot.Key]int64)
+	c.tried = make(map[series.Key]int64)
 }
 
 // hold says that the flush of this mark is held.
-func (c *idCache) hold(mark snapshot.Mark) {
+func (c *idCache) hold(mark sinkkit.Mark) {
 	if c.held == nil {
-		c.held = make(map[snapshot.Key]int64, len(c.tried))
+		c.held = make(map[series.Key]int64, len(c.tried))
 	}
 	for key, id := range c.tried {
 		c.held[key] = id
@@ -52,11 +54,11 @@ func (c *idCache) hold(mark snapshot.Mark) {
 // shrink forgets all if that is far more than n.
 func (c *idCache) shrink(n int) {
 	if len(c.held) > 2*n+spareIDs {
-		c.mark, c.held = snapshot.Mark{}, nil
+		c.mark, c.held = sinkkit.Mark{}, nil
 	}
 }
 
-func (c *idCache) id(key snapshot.Key) (id int64, ok bool) {
+func (c *idCache) id(key series.Key) (id int64, ok bool) {
 	if id, ok = c.held[key]; !ok {
 		id, ok = c.tried[key]
 	}
@@ -66,11 +68,11 @@ func (c *idCache) id(key snapshot.Key) (id int64, ok bool) {
 // A named is a series with its text form.
 type named struct {
 	text string
-	key  snapshot.Key
+	key  series.Key
 }
 
 // unknown returns which of keys have no id yet, by their text form.
-func (c *idCache) unknown(keys []snapshot.Key) (unknown []named) {
+func (c *idCache) unknown(keys []series.Key) (unknown []named) {
 	for _, key := range keys {
 		if _, ok := c.id(key); !ok {
 			c.tried[key] = 0
@@ -84,7 +86,7 @@ func (c *idCache) unknown(keys []snapshot.Key) (unknown []named) {
 // intern returns the ids of the series of these keys, and gives new ones to
 // series that have none. Locks on new series are taken in the order of the text
 // forms.
-func (k *Sink) intern(ctx context.Context, tx pgx.Tx, c *idCache, keys []snapshot.Key) ([]int64, error) {
+func (k *Sink) intern(ctx context.Context, tx pgx.Tx, c *idCache, keys []series.Key) ([]int64, error) {
 	if unknown := c.unknown(keys); len(unknown) > 0 {
 		missing, err := k.lookUp(ctx, tx, c, unknown)
 		if err == nil && len(missing) > 0 {

@@ -6,22 +6,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // Rows stay as many as series and live writers, however many writers there have
 // been, and none of their counts is lost.
 func TestTenThousandShortLivedWriters(t *testing.T) {
 	p := newPlace(t)
-	const series, workers = 5, 8
+	const nSeries, workers = 5, 8
 	writers := 10_000
 	if testing.Short() || raceEnabled { // which takes five times as long
 		writers /= 5
 	}
-	keys := make([]snapshot.Key, series)
+	keys := make([]series.Key, nSeries)
 	for i := range keys {
 		keys[i] = key(t, "hits_total", fmt.Sprint(i))
 	}
@@ -30,8 +33,8 @@ func TestTenThousandShortLivedWriters(t *testing.T) {
 		wg.Go(func() {
 			for n := w; n < writers; n += workers {
 				k, e := p.sink(Options{Lease: time.Microsecond}), newEngine()
-				e.add(keys[n%series], 1)
-				e.add(keys[(n+1)%series], 2)
+				e.add(keys[n%nSeries], 1)
+				e.add(keys[(n+1)%nSeries], 2)
 				if !assert.NoError(t, k.Write(t.Context(), e.snapshot())) {
 					return
 				}
@@ -44,10 +47,10 @@ func TestTenThousandShortLivedWriters(t *testing.T) {
 	}
 	wg.Wait()
 	p.rollUp(p.sink(Options{}))
-	assert.EqualValues(t, series, query[int](p, `SELECT count(*) FROM {schema}.counters`))
+	assert.EqualValues(t, nSeries, query[int](p, `SELECT count(*) FROM {schema}.counters`))
 	assert.EqualValues(t, writers, query[int](p, `SELECT count(*) FROM {schema}.writers WHERE dead IS NOT NULL`))
 	for _, n := range p.totals() {
-		assert.EqualValues(t, 3*writers/series, n)
+		assert.EqualValues(t, 3*writers/nSeries, n)
 	}
 }
 
@@ -176,7 +179,7 @@ func TestEarlierRuns(t *testing.T) {
 	}{
 		{"never exported", false, false, 3 + 100, nil},
 		{"exported in part", true, false, 3 + 100, nil},
-		{"exported in part, and added up", true, true, 1 + 100, snapshot.ErrTooLate},
+		{"exported in part, and added up", true, true, 1 + 100, export.ErrTooLate},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPlace(t)
@@ -197,7 +200,7 @@ func TestEarlierRuns(t *testing.T) {
 			for range 2 {
 				err := k.Write(t.Context(), last)
 				require.ErrorIs(t, err, test.err)
-				assert.False(t, snapshot.IsTerminal(err))
+				assert.False(t, export.IsTerminal(err))
 				write(t, k, next.snapshot())
 				assert.Equal(t, map[string]int64{a.String(): test.want}, p.totals())
 			}
@@ -256,7 +259,7 @@ func TestUniquesOfOtherSchemesAndPrecisions(t *testing.T) {
 	}
 	check := func() {
 		t.Helper()
-		got, err := p.reader().Uniques(t.Context(), snapshot.Query{})
+		got, err := p.reader().Uniques(t.Context(), export.Query{})
 		require.NoError(t, err)
 		require.Len(t, got, len(want))
 		for i, u := range got {
@@ -272,7 +275,7 @@ func TestUniquesOfOtherSchemesAndPrecisions(t *testing.T) {
 // uniques returns all distinct counts, by the text form of their keys.
 func (p *place) uniques() map[string]*hll.Sketch {
 	p.t.Helper()
-	totals, err := p.reader().Uniques(p.t.Context(), snapshot.Query{Limit: 1_000_000})
+	totals, err := p.reader().Uniques(p.t.Context(), export.Query{Limit: 1_000_000})
 	require.NoError(p.t, err)
 	m := make(map[string]*hll.Sketch)
 	for _, u := range totals {

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // A put gathers the statements of one flush.
@@ -32,10 +34,10 @@ const putCounters = `
 // counters puts rows, which are sorted by key and Created. A statement cannot
 // change a row twice, so of each series it takes the first row, and leaves the
 // later ones to the statements that follow.
-func (p *put) counters(rows []snapshot.Row, ids []int64) {
+func (p *put) counters(rows []sinkkit.Row, ids []int64) {
 	sql := p.q.text(putCounters)
 	for len(rows) > 0 {
-		var later []snapshot.Row
+		var later []sinkkit.Row
 		var laterIDs, series, created, values []int64
 		flush := func() {
 			if len(series) > 0 {
@@ -132,7 +134,7 @@ const putBuckets = `
 	ON CONFLICT (series, resolution, start, writer) DO UPDATE SET count = excluded.count, seq = excluded.seq
 	WHERE excluded.seq > have.seq`
 
-func (p *put) buckets(buckets []snapshot.BucketRow, ids []int64) {
+func (p *put) buckets(buckets []sinkkit.BucketRow, ids []int64) {
 	sql := p.q.text(putBuckets)
 	for part := range slices.Chunk(buckets, chunk) {
 		resolutions, starts, counts := make([]time.Duration, len(part)), make([]time.Time, len(part)), make([]int64, len(part))
@@ -145,7 +147,7 @@ func (p *put) buckets(buckets []snapshot.BucketRow, ids []int64) {
 }
 
 // standing makes the writer's standing that of this flush, if it still is st.
-func (p *put) standing(st snapshot.Standing, mark snapshot.Mark, lease time.Duration) {
+func (p *put) standing(st sinkkit.Standing, mark sinkkit.Mark, lease time.Duration) {
 	p.batch.Queue(p.q.text(`
 		UPDATE {schema}.writers SET seq = $2, mark = $3, expires = clock_timestamp() + $4::interval
 		WHERE writer = $1 AND seq = $5 AND mark = $6 AND dead IS NULL`),

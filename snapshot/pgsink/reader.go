@@ -9,9 +9,11 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A Reader reads what the sinks of a fleet have written. Its methods are safe for
@@ -21,7 +23,7 @@ type Reader struct {
 	q    queries
 }
 
-var _ snapshot.Reader = (*Reader)(nil)
+var _ export.Reader = (*Reader)(nil)
 
 // NewReader returns a Reader of the tables in schema; "" means DefaultSchema. It
 // does not connect, and any replica will do.
@@ -41,8 +43,8 @@ const pageSQL = `
 
 // page returns the arguments of pageSQL, and for $4 the number of series. The
 // mode makes the server plan for them: a plan for any range reads all series.
-func page(q snapshot.Query) []any {
-	return []any{pgx.QueryExecModeCacheDescribe, []byte(q.Prefix), afterPrefix(q.Prefix), []byte(q.After), cmp.Or(q.Limit, snapshot.DefaultLimit)}
+func page(q export.Query) []any {
+	return []any{pgx.QueryExecModeCacheDescribe, []byte(q.Prefix), afterPrefix(q.Prefix), []byte(q.After), cmp.Or(q.Limit, export.DefaultLimit)}
 }
 
 // afterPrefix returns the least string after all that begin with prefix, or one
@@ -67,23 +69,23 @@ const totalsSQL = `
 	WHERE ` + pageSQL + `
 	ORDER BY substring(s.key, 1, 1024), s.key LIMIT $4`
 
-// Totals implements snapshot.Reader. Sums wrap around, as an int64 does.
-func (r *Reader) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, error) {
+// Totals implements export.Reader. Sums wrap around, as an int64 does.
+func (r *Reader) Totals(ctx context.Context, q export.Query) ([]export.Total, error) {
 	return r.totals(ctx, q, totalsSQL, append(page(q), base)...)
 }
 
-func (r *Reader) totals(ctx context.Context, q snapshot.Query, sql string, args ...any) ([]snapshot.Total, error) {
+func (r *Reader) totals(ctx context.Context, q export.Query, sql string, args ...any) ([]export.Total, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(sql), args...)
 	if err != nil {
 		return nil, partial(ctx, "series", q.After, err)
 	}
 	defer rows.Close()
-	var totals []snapshot.Total
+	var totals []export.Total
 	last := q.After
 	for rows.Next() {
 		var text []byte
 		var value string
-		var t snapshot.Total
+		var t export.Total
 		if err := rows.Scan(&text, &value, &t.Writers); err != nil {
 			return totals, partial(ctx, "series", last, err)
 		}
@@ -108,10 +110,10 @@ func parseSum(s string) (int64, error) {
 	return int64(low.Uint64()), nil
 }
 
-func parseKey(text []byte) (snapshot.Key, error) {
-	key, err := snapshot.ParseKey(string(text))
+func parseKey(text []byte) (series.Key, error) {
+	key, err := series.ParseKey(string(text))
 	if err != nil {
-		return snapshot.Key{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return series.Key{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return key, nil
 }
@@ -130,7 +132,7 @@ func partial(ctx context.Context, things, after string, err error) error {
 	if after != "" {
 		missing = fmt.Sprintf("%s after %s", things, after)
 	}
-	return &snapshot.PartialError{Missing: []string{missing}, Err: explained}
+	return &export.PartialError{Missing: []string{missing}, Err: explained}
 }
 
 const cachedSQL = `
@@ -142,7 +144,7 @@ const cachedSQL = `
 // CachedTotals returns totals as RefreshTotals has added them up, and how old they
 // are at most: negative if that has never been called. Series that are newer than
 // that are missing. It costs the same however many writers there are.
-func (r *Reader) CachedTotals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, time.Duration, error) {
+func (r *Reader) CachedTotals(ctx context.Context, q export.Query) ([]export.Total, time.Duration, error) {
 	// Asked for first, the age is that of these totals or of older ones.
 	var age *time.Duration
 	err := r.pool.QueryRow(ctx, r.q.text(`SELECT clock_timestamp() - nullif(at, '-infinity') FROM {schema}.cached`)).Scan(&age)
@@ -166,9 +168,9 @@ const uniquesSQLPage = `
 	) s JOIN {schema}.uniques u ON u.series = s.id
 	ORDER BY s.key, u.hash, u.seed`
 
-// Uniques implements snapshot.Reader. A series whose writers hash in different
+// Uniques implements export.Reader. A series whose writers hash in different
 // ways comes once for each, and counts once for the Limit.
-func (r *Reader) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
+func (r *Reader) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTotal, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(uniquesSQLPage), page(q)...)
 	if err != nil {
 		return nil, partial(ctx, "series", q.After, err)
@@ -179,14 +181,14 @@ func (r *Reader) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.Uniq
 			unions = unions[:len(unions)-1]
 		}
 	}
-	totals := make([]snapshot.UniquesTotal, 0, len(unions))
+	totals := make([]export.UniquesTotal, 0, len(unions))
 	last := q.After
 	for _, u := range unions {
 		key, err := parseKey(u.key)
 		if err != nil {
 			return totals, explain("read uniques", err)
 		}
-		totals, last = append(totals, snapshot.UniquesTotal{Key: key, Scheme: u.scheme, Sketch: u.sketch}), string(u.key)
+		totals, last = append(totals, export.UniquesTotal{Key: key, Scheme: u.scheme, Sketch: u.sketch}), string(u.key)
 	}
 	return totals, partial(ctx, "series", last, readErr)
 }
@@ -198,17 +200,17 @@ const windowSQL = `
 	AND b.resolution = $2 AND b.start >= $3 AND b.start < $4
 	GROUP BY b.start HAVING sum(b.count) <> 0 ORDER BY b.start`
 
-// Window implements snapshot.Reader. Sums wrap around, as an int64 does.
-func (r *Reader) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
+// Window implements export.Reader. Sums wrap around, as an int64 does.
+func (r *Reader) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(windowSQL), []byte(key.String()), resolution, from, to)
 	if err != nil {
 		return nil, partial(ctx, "buckets", "", err)
 	}
 	defer rows.Close()
-	var buckets []snapshot.Bucket
+	var buckets []export.Bucket
 	last := ""
 	for rows.Next() {
-		var b snapshot.Bucket
+		var b export.Bucket
 		var count string
 		if err := rows.Scan(&b.Start, &count); err != nil {
 			return buckets, partial(ctx, "buckets", last, err)

@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
 )
 
 // Pages of any length and prefix are what is selected of all series in order.
@@ -39,22 +40,22 @@ func TestPages(t *testing.T) {
 	require.NoError(t, p.sink(Options{}).RefreshTotals(t.Context(), 0))
 
 	r := p.reader()
-	lists := map[string]func(snapshot.Query) ([]string, error){
-		"totals": func(q snapshot.Query) (texts []string, err error) {
+	lists := map[string]func(export.Query) ([]string, error){
+		"totals": func(q export.Query) (texts []string, err error) {
 			totals, err := r.Totals(t.Context(), q)
 			for _, t := range totals {
 				texts = append(texts, t.Key.String())
 			}
 			return texts, err
 		},
-		"cached": func(q snapshot.Query) (texts []string, err error) {
+		"cached": func(q export.Query) (texts []string, err error) {
 			totals, _, err := r.CachedTotals(t.Context(), q)
 			for _, t := range totals {
 				texts = append(texts, t.Key.String())
 			}
 			return texts, err
 		},
-		"uniques": func(q snapshot.Query) (texts []string, err error) {
+		"uniques": func(q export.Query) (texts []string, err error) {
 			totals, err := r.Uniques(t.Context(), q)
 			for _, t := range totals {
 				texts = append(texts, t.Key.String())
@@ -70,7 +71,7 @@ func TestPages(t *testing.T) {
 						continue
 					}
 					var got []string
-					for q := (snapshot.Query{Prefix: prefix, Limit: limit}); ; q.After = got[len(got)-1] {
+					for q := (export.Query{Prefix: prefix, Limit: limit}); ; q.After = got[len(got)-1] {
 						page, err := list(q)
 						require.NoError(t, err)
 						got = append(got, page...)
@@ -103,7 +104,7 @@ func TestCachedTotals(t *testing.T) {
 	k, e, r := p.sink(Options{}), newEngine(), p.reader()
 	cached := func() (n int64, age time.Duration) {
 		t.Helper()
-		totals, age, err := r.CachedTotals(t.Context(), snapshot.Query{})
+		totals, age, err := r.CachedTotals(t.Context(), export.Query{})
 		require.NoError(t, err)
 		for _, total := range totals {
 			assert.Equal(t, 1, total.Writers)
@@ -165,25 +166,25 @@ func TestPartialAnswers(t *testing.T) {
 	}), p.schema)
 	require.NoError(t, err)
 
-	some, err := short.Totals(t.Context(), snapshot.Query{Limit: 5000})
-	partial, ok := errors.AsType[*snapshot.PartialError](err)
+	some, err := short.Totals(t.Context(), export.Query{Limit: 5000})
+	partial, ok := errors.AsType[*export.PartialError](err)
 	require.True(t, ok, "%v", err)
 	require.ErrorIs(t, err, ErrUnavailable)
 	require.NotEmpty(t, some)
 	last := some[len(some)-1].Key.String()
 	assert.Equal(t, []string{"series after " + last}, partial.Missing)
-	rest, err := p.reader().Totals(t.Context(), snapshot.Query{Limit: 5000, After: last})
+	rest, err := p.reader().Totals(t.Context(), export.Query{Limit: 5000, After: last})
 	require.NoError(t, err)
 	assert.Len(t, append(some, rest...), 3000)
 
-	uniques, err := short.Uniques(t.Context(), snapshot.Query{})
-	_, ok = errors.AsType[*snapshot.PartialError](err)
+	uniques, err := short.Uniques(t.Context(), export.Query{})
+	_, ok = errors.AsType[*export.PartialError](err)
 	require.True(t, ok, "%v", err)
 	require.NotEmpty(t, uniques)
 	for _, u := range uniques {
 		assert.Equal(t, e.uniques[u.Key.String()].Estimate(), u.Sketch.Estimate())
 	}
-	restUniques, err := p.reader().Uniques(t.Context(), snapshot.Query{After: uniques[len(uniques)-1].Key.String()})
+	restUniques, err := p.reader().Uniques(t.Context(), export.Query{After: uniques[len(uniques)-1].Key.String()})
 	require.NoError(t, err)
 	assert.Len(t, append(uniques, restUniques...), 20)
 }
@@ -200,8 +201,8 @@ func TestReaderDeadline(t *testing.T) {
 			missing string
 			read    func(context.Context) error
 		}{
-			{"all series", func(ctx context.Context) error { return second(p.reader().Totals(ctx, snapshot.Query{})) }},
-			{"all series", func(ctx context.Context) error { return second(p.reader().Uniques(ctx, snapshot.Query{})) }},
+			{"all series", func(ctx context.Context) error { return second(p.reader().Totals(ctx, export.Query{})) }},
+			{"all series", func(ctx context.Context) error { return second(p.reader().Uniques(ctx, export.Query{})) }},
 			{"all buckets", func(ctx context.Context) error {
 				return second(p.reader().Window(ctx, hits, time.Second, time.Time{}, time.Now()))
 			}},
@@ -212,7 +213,7 @@ func TestReaderDeadline(t *testing.T) {
 				p.awaitLock()
 			}()
 			err := test.read(ctx)
-			partial, ok := errors.AsType[*snapshot.PartialError](err)
+			partial, ok := errors.AsType[*export.PartialError](err)
 			require.True(t, ok, "%v", err)
 			assert.Equal(t, []string{test.missing}, partial.Missing)
 			require.ErrorIs(t, err, context.Canceled)
@@ -229,7 +230,7 @@ func TestMalformedRows(t *testing.T) {
 	e.add(key(t, "hits_total", "a"), 1)
 	write(t, p.sink(Options{}), e.snapshot())
 	p.exec(`UPDATE {schema}.uniques SET sketch = 'rubbish'`)
-	wants(t, second(p.reader().Uniques(t.Context(), snapshot.Query{})), ErrMalformed, false)
+	wants(t, second(p.reader().Uniques(t.Context(), export.Query{})), ErrMalformed, false)
 	p.exec(`UPDATE {schema}.series SET key = 'rubbish{' || id::text::bytea`)
-	wants(t, second(p.reader().Totals(t.Context(), snapshot.Query{})), ErrMalformed, false)
+	wants(t, second(p.reader().Totals(t.Context(), export.Query{})), ErrMalformed, false)
 }

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
 )
 
 // role makes a role that may do nothing, and returns a pool that acts as it.
@@ -62,13 +63,13 @@ func TestRoles(t *testing.T) {
 
 	r, err := NewReader(readerPool, p.schema)
 	require.NoError(t, err)
-	totals, err := r.Totals(t.Context(), snapshot.Query{})
+	totals, err := r.Totals(t.Context(), export.Query{})
 	require.NoError(t, err)
 	assert.Len(t, totals, 1)
-	totals, _, err = r.CachedTotals(t.Context(), snapshot.Query{})
+	totals, _, err = r.CachedTotals(t.Context(), export.Query{})
 	require.NoError(t, err)
 	assert.Len(t, totals, 1)
-	uniques, err := r.Uniques(t.Context(), snapshot.Query{})
+	uniques, err := r.Uniques(t.Context(), export.Query{})
 	require.NoError(t, err)
 	assert.Len(t, uniques, 1)
 	_, err = r.Window(t.Context(), key(t, "hits_total", "a"), time.Second, time.Unix(0, 0), time.Now())

@@ -10,9 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // How it works. A flush is one transaction on one connection:
@@ -63,7 +67,7 @@ type Options struct {
 	// by the server's clock; 0 means an hour. A writer that was only away
 	// for longer goes on under a new id and loses nothing; but what it had
 	// not flushed before it died can then no longer be handed on by the
-	// next run, see snapshot.ErrTooLate. So a lease should be longer than
+	// next run, see export.ErrTooLate. So a lease should be longer than
 	// outages and restarts. Until it ends, the rows of a writer that died
 	// are kept one by one.
 	Lease time.Duration
@@ -87,7 +91,7 @@ const (
 )
 
 // A Sink writes snapshots to PostgreSQL. Write must not be called by two
-// goroutines at once, as snapshot.Sink says; RollUp and RefreshTotals may be
+// goroutines at once, as export.Sink says; RollUp and RefreshTotals may be
 // called at any time.
 //
 // When Write returns nil, the snapshot is committed: a Reader that asks later
@@ -102,8 +106,8 @@ type Sink struct {
 
 // A source is what the tables hold of one engine.
 type source struct {
-	snapshot.Mirror
-	buckets snapshot.BucketMirror
+	sinkkit.Mirror
+	buckets sinkkit.BucketMirror
 	ids     idCache
 	written bool // the last Write of it ended well
 }
@@ -115,7 +119,7 @@ func (f *source) hold(s *snapshot.Snapshot) {
 	f.ids.shrink(len(s.Counters) + len(s.Final) + len(s.Uniques) + len(s.Windows))
 }
 
-var _ snapshot.Sink = (*Sink)(nil)
+var _ export.Sink = (*Sink)(nil)
 
 // New returns a Sink. It does not connect.
 func New(o Options) (*Sink, error) {
@@ -146,13 +150,13 @@ func New(o Options) (*Sink, error) {
 // String returns "postgres" and the schema, never how to connect.
 func (k *Sink) String() string { return "postgres " + k.q.schema }
 
-// Write implements snapshot.Sink: it commits s, in one transaction. Errors wrap
-// one of this package, or snapshot.ErrTooLate.
+// Write implements export.Sink: it commits s, in one transaction. Errors wrap
+// one of this package, or export.ErrTooLate.
 //
 // It costs time by what has changed since the last one, and roll-ups now and then.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	if s.Seq > math.MaxInt64 {
-		return snapshot.Terminal(fmt.Errorf("hotcount/pgsink: snapshot %d is beyond what a bigint holds", s.Seq))
+		return export.Terminal(fmt.Errorf("hotcount/pgsink: snapshot %d is beyond what a bigint holds", s.Seq))
 	}
 	from := k.sources[s.Writer]
 	if from == nil {
@@ -202,10 +206,10 @@ func (k *Sink) write(ctx context.Context, from *source, s *snapshot.Snapshot) er
 		switch {
 		case err != nil:
 			return err
-		case step == snapshot.Send:
+		case step == sinkkit.Send:
 			from.hold(s)
 		}
-		if step != snapshot.Ask {
+		if step != sinkkit.Ask {
 			from.written = true
 			return nil
 		}
@@ -214,7 +218,7 @@ func (k *Sink) write(ctx context.Context, from *source, s *snapshot.Snapshot) er
 }
 
 // flush does what Settle returns, as one transaction.
-func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (step snapshot.Step, err error) {
+func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (step sinkkit.Step, err error) {
 	err = pgx.BeginTxFunc(ctx, k.o.Pool, readCommitted, func(tx pgx.Tx) error {
 		column, err := k.check(ctx, tx)
 		if err != nil {
@@ -226,7 +230,7 @@ func (k *Sink) flush(ctx context.Context, from *source, s *snapshot.Snapshot) (s
 		}
 		from.ids.settle(st.Mark, from.Mark())
 		step, err = from.Settle(st)
-		if err != nil || step != snapshot.Send {
+		if err != nil || step != sinkkit.Send {
 			return err
 		}
 		return k.send(ctx, tx, from, s, st, column)
@@ -254,8 +258,8 @@ func (k *Sink) check(ctx context.Context, tx pgx.Tx) (string, error) {
 }
 
 // standing returns the standing of w and locks it until the transaction ends.
-func (k *Sink) standing(ctx context.Context, tx pgx.Tx, w snapshot.WriterID) (snapshot.Standing, error) {
-	var st snapshot.Standing
+func (k *Sink) standing(ctx context.Context, tx pgx.Tx, w snapshot.WriterID) (sinkkit.Standing, error) {
+	var st sinkkit.Standing
 	var b pgx.Batch
 	// A client that is gone, and whose connection nobody has closed, must not
 	// keep its locks for hours.
@@ -271,7 +275,7 @@ func (k *Sink) standing(ctx context.Context, tx pgx.Tx, w snapshot.WriterID) (sn
 }
 
 // send writes what the tables lack of s, and the standing.
-func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Snapshot, st snapshot.Standing, column string) error {
+func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Snapshot, st sinkkit.Standing, column string) error {
 	rows, sketches := from.Pick(s)
 	buckets := from.buckets.Pick(&from.Mirror, s)
 	ids, err := k.intern(ctx, tx, &from.ids, keysOf(rows, sketches, buckets))
@@ -288,8 +292,8 @@ func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Sn
 	return tx.SendBatch(ctx, &p.batch).Close()
 }
 
-func keysOf(rows []snapshot.Row, sketches []snapshot.Uniques, buckets []snapshot.BucketRow) []snapshot.Key {
-	keys := make([]snapshot.Key, 0, len(rows)+len(sketches)+len(buckets))
+func keysOf(rows []sinkkit.Row, sketches []snapshot.Uniques, buckets []sinkkit.BucketRow) []series.Key {
+	keys := make([]series.Key, 0, len(rows)+len(sketches)+len(buckets))
 	for _, r := range rows {
 		keys = append(keys, r.Key)
 	}

@@ -11,16 +11,19 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // oddKeys are of series whose names are hard to store.
-func oddKeys(t testing.TB) (keys []snapshot.Key) {
-	plain, err := snapshot.NewDesc("plain_total")
+func oddKeys(t testing.TB) (keys []series.Key) {
+	plain, err := series.NewDesc("plain_total")
 	require.NoError(t, err)
 	for _, value := range []string{
 		"", "a", "b", `q"\` + "\n", "\x00", "\xff\xfe", "é", "'; DROP TABLE x; --", "{}:%s$1",
@@ -103,8 +106,8 @@ func TestRowsInAnyOrder(t *testing.T) {
 		writer := snapshot.NewWriterID()
 		put := func(r row) {
 			err := pgx.BeginTxFunc(t.Context(), p.pool, readCommitted, func(tx pgx.Tx) error {
-				rows := []snapshot.Row{{Key: a, Created: r.created, Value: r.value}}
-				ids, err := k.intern(t.Context(), tx, &idCache{tried: map[snapshot.Key]int64{}}, []snapshot.Key{a})
+				rows := []sinkkit.Row{{Key: a, Created: r.created, Value: r.value}}
+				ids, err := k.intern(t.Context(), tx, &idCache{tried: map[series.Key]int64{}}, []series.Key{a})
 				require.NoError(t, err)
 				put := put{q: k.q, writer: writer, seq: r.seq}
 				put.counters(rows, ids)
@@ -144,8 +147,8 @@ func TestSeveralLivesOfASeriesInOneFlush(t *testing.T) {
 func TestManyWritersAtOnce(t *testing.T) {
 	p, _ := privatePlace(t)
 	pool := p.connect(func(c *pgxpool.Config) { c.MaxConns = 110 })
-	const writers, flushes, series = 100, 3, 60
-	keys := make([]snapshot.Key, series)
+	const writers, flushes, nSeries = 100, 3, 60
+	keys := make([]series.Key, nSeries)
 	for i := range keys {
 		keys[i] = key(t, "hits_total", fmt.Sprint(rand.Int64()))
 	}
@@ -157,7 +160,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 			mine := slices.Clone(keys)
 			rng.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
 			for f := range flushes {
-				for _, key := range mine[:series*(f+1)/flushes] {
+				for _, key := range mine[:nSeries*(f+1)/flushes] {
 					e.add(key, 1)
 				}
 				assert.NoError(t, k.Write(t.Context(), e.snapshot()))
@@ -174,7 +177,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 	for _, n := range p.totals() {
 		sum += n
 	}
-	assert.EqualValues(t, writers*(series/3+series*2/3+series), sum)
+	assert.EqualValues(t, writers*(nSeries/3+nSeries*2/3+nSeries), sum)
 }
 
 // Poolers that know no prepared statements need another mode.

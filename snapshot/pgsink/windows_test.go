@@ -5,23 +5,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/window"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/window"
 )
 
 // A windowed engine has one window, at one resolution, of which it reports the
 // last few buckets.
 type windowedEngine struct {
 	s     snapshot.Snapshot
-	key   snapshot.Key
+	key   series.Key
 	width time.Duration
 	now   int64
 	rows  []window.Row
 }
 
-func newWindowed(key snapshot.Key, now int64) *windowedEngine {
+func newWindowed(key series.Key, now int64) *windowedEngine {
 	return &windowedEngine{
 		s:     snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: time.Unix(0, now)},
 		key:   key,
@@ -104,7 +107,7 @@ func TestBucketsOfAllWriters(t *testing.T) {
 	assert.Empty(t, none)
 }
 
-func starts(buckets []snapshot.Bucket) (starts []int64) {
+func starts(buckets []export.Bucket) (starts []int64) {
 	for _, b := range buckets {
 		starts = append(starts, b.Start.UnixNano())
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -40,7 +42,7 @@ func (c *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 // many returns a source of n series, of which touch makes every one dirty.
 func many(b testing.TB, n int) (c *counting, touch func()) {
 	b.Helper()
-	d, err := snapshot.NewDesc("http_requests_total", "path")
+	d, err := series.NewDesc("http_requests_total", "path")
 	require.NoError(b, err)
 	c = newCounting()
 	for i := range n {
@@ -137,7 +139,7 @@ func BenchmarkTotals(b *testing.B) {
 		require.NoError(b, k.Write(b.Context(), c.next()))
 	}
 	for b.Loop() {
-		page, err := k.Totals(b.Context(), snapshot.Query{Limit: rows})
+		page, err := k.Totals(b.Context(), export.Query{Limit: rows})
 		require.NoError(b, err)
 		require.Len(b, page, rows)
 	}
@@ -155,7 +157,7 @@ func BenchmarkAddBeside(b *testing.B) {
 				if sink != "redis" {
 					client = nobody(b, sink == "silent")
 				}
-				o.Sinks = []snapshot.Sink{open(b, Options{Client: client, Prefix: prefix})}
+				o.Sinks = []export.Sink{open(b, Options{Client: client, Prefix: prefix})}
 			}
 			e, err := hotcount.New(o)
 			require.NoError(b, err)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/chaos"
 	"github.com/hotcount/hotcount/snapshot"
@@ -95,9 +96,9 @@ func count(dir, addr string) error {
 			prior = append(prior, s)
 		}
 	}
-	exporter, err := snapshot.NewExporter(snapshot.ExporterOptions{
+	exporter, err := export.New(export.Options{
 		Source:   engine,
-		Sinks:    []snapshot.Sink{&ordered{files, sink, func(w snapshot.WriterID) bool { return !earlier[w] }}},
+		Sinks:    []export.Sink{&ordered{files, sink, func(w snapshot.WriterID) bool { return !earlier[w] }}},
 		Every:    50 * time.Millisecond,
 		Timeout:  time.Second,
 		Prior:    prior,
@@ -252,7 +253,7 @@ func closeTheLedger(t *testing.T, s *server, fleet []*process) {
 				assert.Equal(t, n, got[id], id)
 			}
 		}
-		uniques, err := k.Uniques(t.Context(), snapshot.Query{})
+		uniques, err := k.Uniques(t.Context(), export.Query{})
 		require.NoError(t, err)
 		require.Len(t, uniques, 1)
 		assert.Equal(t, registers(t, visitors), registers(t, uniques[0].Sketch))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
@@ -101,8 +102,8 @@ func TestPartialAnswers(t *testing.T) {
 	require.NoError(t, client.Del(t.Context(), k.KeyNames(broken).Counter).Err())
 	require.NoError(t, client.Set(t.Context(), k.KeyNames(broken).Counter, "x", 0).Err())
 
-	got, err := k.Totals(t.Context(), snapshot.Query{})
-	var partial *snapshot.PartialError
+	got, err := k.Totals(t.Context(), export.Query{})
+	var partial *export.PartialError
 	require.ErrorAs(t, err, &partial)
 	assert.Equal(t, []string{broken.String()}, partial.Missing)
 	assert.ErrorIs(t, err, ErrWrongType)
@@ -110,14 +111,14 @@ func TestPartialAnswers(t *testing.T) {
 
 	require.NoError(t, client.Del(t.Context(), k.parts[1].counters).Err())
 	require.NoError(t, client.Set(t.Context(), k.parts[1].counters, "x", 0).Err())
-	got, err = k.Totals(t.Context(), snapshot.Query{})
+	got, err = k.Totals(t.Context(), export.Query{})
 	require.ErrorAs(t, err, &partial)
 	assert.Contains(t, partial.Missing, k.parts[1].counters)
 	assert.NotEmpty(t, got)
 
 	late, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = k.Totals(late, snapshot.Query{})
+	_, err = k.Totals(late, export.Query{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -135,17 +136,17 @@ func TestQueries(t *testing.T) {
 	}
 	require.NoError(t, k.Write(t.Context(), c.next()))
 	for _, test := range []struct {
-		q    snapshot.Query
+		q    export.Query
 		want []string
 	}{
-		{snapshot.Query{}, names},
-		{snapshot.Query{Limit: 4}, names[:4]},
-		{snapshot.Query{After: names[3], Limit: 2}, names[4:6]},
-		{snapshot.Query{Prefix: "a"}, names[:6]},
-		{snapshot.Query{Prefix: "a{"}, names[3:6]},
-		{snapshot.Query{Prefix: "a", After: "b"}, nil},
-		{snapshot.Query{Prefix: "b", After: "a"}, names[6:]},
-		{snapshot.Query{Prefix: "\xff"}, nil},
+		{export.Query{}, names},
+		{export.Query{Limit: 4}, names[:4]},
+		{export.Query{After: names[3], Limit: 2}, names[4:6]},
+		{export.Query{Prefix: "a"}, names[:6]},
+		{export.Query{Prefix: "a{"}, names[3:6]},
+		{export.Query{Prefix: "a", After: "b"}, nil},
+		{export.Query{Prefix: "b", After: "a"}, names[6:]},
+		{export.Query{Prefix: "\xff"}, nil},
 	} {
 		page, err := k.Totals(t.Context(), test.q)
 		require.NoError(t, err)
@@ -156,6 +157,6 @@ func TestQueries(t *testing.T) {
 		}
 		assert.Equal(t, test.want, got, "%+v", test.q)
 	}
-	_, err := k.Totals(t.Context(), snapshot.Query{Limit: -1})
+	_, err := k.Totals(t.Context(), export.Query{Limit: -1})
 	assert.Error(t, err)
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // countKept is for how long a total that Count found stays under its key.
@@ -18,7 +18,7 @@ const countKept = 24 * time.Hour
 // KeyNames.Count. A counter that nobody has written is 0.
 //
 // It costs one round trip.
-func (k *Sink) Count(ctx context.Context, key snapshot.Key, maxAge time.Duration) (n int64, age time.Duration, err error) {
+func (k *Sink) Count(ctx context.Context, key series.Key, maxAge time.Duration) (n int64, age time.Duration, err error) {
 	if err := k.checkLayout(ctx, false); err != nil {
 		return 0, 0, err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -26,7 +28,7 @@ func expire(t *testing.T, client redis.UniversalClient, k *Sink) {
 }
 
 // fields returns the number of fields in a series' hash.
-func fields(t *testing.T, client redis.UniversalClient, k *Sink, s snapshot.Key) int {
+func fields(t *testing.T, client redis.UniversalClient, k *Sink, s series.Key) int {
 	t.Helper()
 	n, err := client.HLen(t.Context(), k.KeyNames(s).Counter).Result()
 	require.NoError(t, err)
@@ -91,11 +93,11 @@ func (k *Sink) halfFlush(t *testing.T, s *snapshot.Snapshot) {
 
 // Rows are as many as series and live writers, however many writers there were.
 func TestShortLivedWritersLeaveNothingBehind(t *testing.T) {
-	const writers, atOnce, series = 10_000, 500, 5
+	const writers, atOnce, nSeries = 10_000, 500, 5
 	client, prefix := connect(t)
 	k := open(t, Options{Client: client, Prefix: prefix})
-	var keys []snapshot.Key
-	for i := range series {
+	var keys []series.Key
+	for i := range nSeries {
 		keys = append(keys, key(t, "hits_total", fmt.Sprint(i)))
 	}
 	live := func(i int) { // a process that counts i and more, once
@@ -120,7 +122,7 @@ func TestShortLivedWritersLeaveNothingBehind(t *testing.T) {
 		expire(t, client, k)
 		swept, err := k.Sweep(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, Swept{atOnce, atOnce * series}, swept)
+		require.Equal(t, Swept{atOnce, atOnce * nSeries}, swept)
 	}
 	got := totals(t, k)
 	for j, s := range keys {
@@ -153,7 +155,7 @@ func TestTombstonesAreForgottenInTime(t *testing.T) {
 	old := newCounting()
 	old.Taken = time.Now().Add(-tombstoneFor)
 	old.add(s, 100)
-	require.ErrorIs(t, k.Write(t.Context(), old.next()), snapshot.ErrTooLate)
+	require.ErrorIs(t, k.Write(t.Context(), old.next()), export.ErrTooLate)
 	assert.EqualValues(t, 6, totals(t, k)[s.String()])
 }
 
@@ -179,8 +181,8 @@ func TestEarlierRuns(t *testing.T) {
 	require.NoError(t, k.Write(t.Context(), &last), "the sum holds it")
 	c.add(s, 1)
 	err = k.Write(t.Context(), c.next())
-	require.ErrorIs(t, err, snapshot.ErrTooLate)
-	assert.False(t, snapshot.IsTerminal(err))
+	require.ErrorIs(t, err, export.ErrTooLate)
+	assert.False(t, export.IsTerminal(err))
 	assert.EqualValues(t, 6, totals(t, k)[s.String()])
 }
 

@@ -1,8 +1,8 @@
 // Package redissink keeps the counts of a fleet in Redis and reads them back: a
-// snapshot.Sink and a snapshot.Reader over one server or cluster.
+// export.Sink and an export.Reader over one server or cluster.
 //
 //	sink, err := redissink.New(redissink.Options{Client: client})
-//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []snapshot.Sink{sink}})
+//	e, err := hotcount.New(hotcount.Options{Dir: "data", Sinks: []export.Sink{sink}})
 //
 // # What is exact
 //
@@ -18,7 +18,7 @@
 //
 // # Keys
 //
-// For a series, written as snapshot.Key.String does, such as
+// For a series, written as series.Key.String does, such as
 // http_requests_total{code="200"}:
 //
 //	counter:{SERIES}  hash: a field for each live writer, "base" for the dead
@@ -75,7 +75,7 @@
 //
 // # Errors
 //
-// Write returns errors that snapshot.IsTerminal tells from those that pass: see
+// Write returns errors that export.IsTerminal tells from those that pass: see
 // the Err variables. All else is taken for something that passes, TLS errors too.
 // A client's own retries do no harm.
 package redissink

@@ -7,12 +7,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 )
 
 var (
 	// ErrDenied is wrapped when Redis does not let the client in, or not do
-	// what it needs to. From Write it is terminal, see snapshot.IsTerminal.
+	// what it needs to. From Write it is terminal, see export.IsTerminal.
 	ErrDenied = errors.New("hotcount/redissink: access denied")
 
 	// ErrLayout is wrapped when the store has been laid out by another
@@ -64,7 +64,7 @@ func typed(err error) error {
 		if redis.HasErrorPrefix(err, kind.prefix) || inScript(err, kind.prefix) {
 			err = fmt.Errorf("%w: %w", kind.err, err)
 			if kind.terminal {
-				err = snapshot.Terminal(err)
+				err = export.Terminal(err)
 			}
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -58,7 +59,7 @@ func TestAccess(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			err := write(t, Options{Client: s.clientAs(&redis.Options{Username: test.user, Password: test.password}), Prefix: test.prefix})
 			require.ErrorIs(t, err, test.want)
-			assert.Equal(t, test.want != nil, snapshot.IsTerminal(err))
+			assert.Equal(t, test.want != nil, export.IsTerminal(err))
 			if err != nil {
 				assert.NotContains(t, err.Error(), password)
 			}
@@ -67,7 +68,7 @@ func TestAccess(t *testing.T) {
 	k := open(t, Options{Client: s.clientAs(&redis.Options{Username: "hotcount", Password: password}), Prefix: "app:"})
 	got := totals(t, k)
 	assert.Len(t, got, 1)
-	_, err := k.Uniques(t.Context(), snapshot.Query{})
+	_, err := k.Uniques(t.Context(), export.Query{})
 	require.NoError(t, err)
 	_, _, err = k.Count(t.Context(), key(t, "hits_total", "x"), 0)
 	require.NoError(t, err)
@@ -82,7 +83,7 @@ func TestAReplicaIsReadOnly(t *testing.T) {
 	require.NoError(t, c.ReplicaOf(t.Context(), "127.0.0.1", strconv.Itoa(primary.Port())).Err())
 	err := write(t, Options{Client: c, Prefix: "x:"})
 	require.ErrorIs(t, err, ErrReadOnly)
-	assert.False(t, snapshot.IsTerminal(err))
+	assert.False(t, export.IsTerminal(err))
 	require.NoError(t, c.ReplicaOf(t.Context(), "NO", "ONE").Err())
 	require.NoError(t, write(t, Options{Client: c, Prefix: "x:"}))
 }
@@ -102,7 +103,7 @@ func TestAFullServer(t *testing.T) {
 	}
 	err := k.Write(t.Context(), counted.next())
 	require.ErrorIs(t, err, ErrFull)
-	assert.False(t, snapshot.IsTerminal(err))
+	assert.False(t, export.IsTerminal(err))
 	assert.Len(t, totals(t, k), 1, "reading still works")
 
 	require.NoError(t, c.ConfigSet(t.Context(), "maxmemory", "0").Err())
@@ -120,7 +121,7 @@ func TestNobodyListens(t *testing.T) {
 	err = write(t, Options{Client: c})
 	var network *net.OpError
 	require.ErrorAs(t, err, &network)
-	assert.False(t, snapshot.IsTerminal(err))
+	assert.False(t, export.IsTerminal(err))
 }
 
 func TestLayouts(t *testing.T) {
@@ -129,8 +130,8 @@ func TestLayouts(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		err := write(t, Options{Client: client, Prefix: prefix, Partitions: n})
 		require.ErrorIs(t, err, ErrLayout)
-		assert.True(t, snapshot.IsTerminal(err))
-		_, err = open(t, Options{Client: client, Prefix: prefix, Partitions: n}).Totals(t.Context(), snapshot.Query{})
+		assert.True(t, export.IsTerminal(err))
+		_, err = open(t, Options{Client: client, Prefix: prefix, Partitions: n}).Totals(t.Context(), export.Query{})
 		require.ErrorIs(t, err, ErrLayout)
 	}
 }
@@ -141,7 +142,7 @@ func TestSomebodyElsesKeys(t *testing.T) {
 	require.NoError(t, client.Set(t.Context(), k.KeyNames(key(t, "hits_total", "x")).Counter, "x", 0).Err())
 	err := write(t, Options{Client: client, Prefix: prefix})
 	require.ErrorIs(t, err, ErrWrongType)
-	assert.True(t, snapshot.IsTerminal(err))
+	assert.True(t, export.IsTerminal(err))
 }
 
 func TestOptions(t *testing.T) {
@@ -166,5 +167,5 @@ func TestTyped(t *testing.T) {
 	assert.NoError(t, typed(nil))
 	other := errors.New("x")
 	assert.ErrorIs(t, typed(other), other)
-	assert.False(t, snapshot.IsTerminal(typed(other)))
+	assert.False(t, export.IsTerminal(typed(other)))
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot/redissink"
 )
 
@@ -23,7 +24,7 @@ func Example() {
 	}
 	e, err := hotcount.New(hotcount.Options{
 		Dir:     "data",                       // what a crash leaves is handed on from here
-		Sinks:   []snapshot.Sink{sink},        // every 10 s
+		Sinks:   []export.Sink{sink},          // every 10 s
 		Uniques: hll.Options{Hash: hll.Redis}, // so that PFCOUNT can read them
 	})
 	if err != nil {
@@ -59,7 +60,7 @@ func ExampleSink_KeyNames() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	key, err := snapshot.ParseKey(`http_requests_total{code="200"}`)
+	key, err := series.ParseKey(`http_requests_total{code="200"}`)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func ExampleSink_ViewsKey() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	key, err := snapshot.ParseKey("page_views_total")
+	key, err := series.ParseKey("page_views_total")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,14 +94,14 @@ func ExampleSink_Window() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	key, err := snapshot.ParseKey("page_views_total")
+	key, err := series.ParseKey("page_views_total")
 	if err != nil {
 		log.Fatal(err)
 	}
 	now := time.Now()
 	buckets, err := sink.Window(context.Background(), key, time.Minute, now.Add(-time.Hour), now)
 	if err != nil {
-		log.Print(err) // a *snapshot.PartialError if some are missing
+		log.Print(err) // an *export.PartialError if some are missing
 	}
 	for _, b := range buckets {
 		fmt.Println(b.Start.Format(time.TimeOnly), b.Count)
@@ -114,11 +115,11 @@ func ExampleSink_Totals() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	q := snapshot.Query{Prefix: "http_requests_total{"}
+	q := export.Query{Prefix: "http_requests_total{"}
 	for {
 		page, err := sink.Totals(context.Background(), q)
 		if err != nil {
-			log.Print(err) // a *snapshot.PartialError if some are missing
+			log.Print(err) // an *export.PartialError if some are missing
 		}
 		if len(page) == 0 {
 			return

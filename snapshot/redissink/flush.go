@@ -12,6 +12,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -44,24 +47,24 @@ type source struct{ shares []share }
 // A share is what one partition gets of a source.
 type share struct {
 	part     *partition
-	mirror   snapshot.Mirror
-	standing snapshot.Standing // as last heard of
-	heardAt  int64             // when, in ms of the store's clock, 0 if never
-	buckets  snapshot.BucketMirror
+	mirror   sinkkit.Mirror
+	standing sinkkit.Standing // as last heard of
+	heardAt  int64            // when, in ms of the store's clock, 0 if never
+	buckets  sinkkit.BucketMirror
 	rows     snapshot.Snapshot
 	earlier  []earlierID // since the last whole flush, if they had windows
 
 	// Of the flush underway.
-	mark      snapshot.Mark
-	picked    []snapshot.Row
-	views     []snapshot.BucketRow
+	mark      sinkkit.Mark
+	picked    []sinkkit.Row
+	views     []sinkkit.BucketRow
 	mergeable []redisSketch
 	others    []snapshot.Uniques // sketches that Redis cannot merge
 	requests  int                // before the last
 	err       error
 }
 
-// Write implements snapshot.Sink. It takes two round trips, and one more for each
+// Write implements export.Sink. It takes two round trips, and one more for each
 // further 16,000 rows that have changed. Now and then it calls Sweep, too.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	if err := k.checkLayout(ctx, true); err != nil {
@@ -128,7 +131,7 @@ func (k *Sink) share(s *snapshot.Snapshot) []*share {
 
 func (k *Sink) split(s *snapshot.Snapshot, src *source) {
 	var id []byte
-	of := func(key snapshot.Key) *snapshot.Snapshot {
+	of := func(key series.Key) *snapshot.Snapshot {
 		id = key.AppendText(id[:0])
 		return &src.shares[k.partOf(id)].rows
 	}
@@ -210,13 +213,13 @@ func (sh *share) settle() bool {
 		if err != nil {
 			sh.err = fmt.Errorf("hotcount/redissink: %w", err)
 		}
-		if step != snapshot.Ask {
-			return step == snapshot.Send
+		if step != sinkkit.Ask {
+			return step == sinkkit.Send
 		}
 		if sh.standing.Dead && len(sh.rows.Windows) > 0 {
 			sh.earlier = append(sh.earlier, earlierID{writer, sh.standing.Seq})
 		}
-		sh.standing = snapshot.Standing{} // of an id that no store knows yet
+		sh.standing = sinkkit.Standing{} // of an id that no store knows yet
 	}
 }
 
@@ -235,7 +238,7 @@ func (sh *share) heard(c *call) (granted bool, err error) {
 		st.Dead = true
 	case sh.standing.Seq == 0 && age(sh.rows.Taken.UnixMilli()) > tombstoneFor-clockSlack:
 		// The last of an earlier run, which may have been added up.
-		return false, fmt.Errorf("hotcount/redissink: %w: or so it may be, after %v", snapshot.ErrTooLate, age(sh.rows.Taken.UnixMilli()))
+		return false, fmt.Errorf("hotcount/redissink: %w: or so it may be, after %v", export.ErrTooLate, age(sh.rows.Taken.UnixMilli()))
 	}
 	sh.standing, sh.heardAt = st, now
 	return granted, nil
@@ -265,10 +268,10 @@ func (k *Sink) stream(ctx context.Context, shares []*share) {
 	}
 }
 
-func hexMark(m snapshot.Mark) string { return hex.EncodeToString(m[:]) }
+func hexMark(m sinkkit.Mark) string { return hex.EncodeToString(m[:]) }
 
 // formatStanding returns what standing.lua makes of st, up to its state.
-func formatStanding(st snapshot.Standing) string {
+func formatStanding(st sinkkit.Standing) string {
 	state := liveState
 	if st.Dead {
 		state = deadState
@@ -281,7 +284,7 @@ const (
 	deadState = 'D' // or T, which is the same for the writer
 )
 
-func parseStanding(s string) (st snapshot.Standing, ok bool) {
+func parseStanding(s string) (st sinkkit.Standing, ok bool) {
 	f := strings.Fields(s)
 	if len(f) != 5 || len(f[3]) != 1 {
 		return st, false
@@ -292,13 +295,13 @@ func parseStanding(s string) (st snapshot.Standing, ok bool) {
 	return st, err == nil && parseMark(f[1], &st.Mark) && parseMark(f[2], &st.Pending)
 }
 
-func parseMark(s string, m *snapshot.Mark) bool {
+func parseMark(s string, m *sinkkit.Mark) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && copy(m[:], b) == len(m) && len(b) == len(m)
 }
 
 // parseClaim returns what claim.lua answers.
-func parseClaim(cmd *redis.Cmd) (granted bool, now int64, st snapshot.Standing, err error) {
+func parseClaim(cmd *redis.Cmd) (granted bool, now int64, st sinkkit.Standing, err error) {
 	answer, err := cmd.Slice()
 	if err != nil {
 		return false, 0, st, typed(err)
@@ -311,5 +314,5 @@ func parseClaim(cmd *redis.Cmd) (granted bool, now int64, st snapshot.Standing, 
 			return n == 1, ms, st, nil
 		}
 	}
-	return false, 0, st, snapshot.Terminal(fmt.Errorf("%w: a claim was answered by %.120q", ErrLayout, answer))
+	return false, 0, st, export.Terminal(fmt.Errorf("%w: a claim was answered by %.120q", ErrLayout, answer))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -26,7 +27,7 @@ func FuzzRow(f *testing.F) {
 
 // A standing that can be read is the one that would be written.
 func FuzzStanding(f *testing.F) {
-	st := snapshot.Standing{Seq: 7, Mark: snapshot.NewMark(), Pending: snapshot.NewMark()}
+	st := sinkkit.Standing{Seq: 7, Mark: sinkkit.NewMark(), Pending: sinkkit.NewMark()}
 	f.Add(formatStanding(st) + " 1")
 	f.Add("7 00 00 L 1")
 	f.Fuzz(func(t *testing.T, s string) {

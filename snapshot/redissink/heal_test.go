@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -57,7 +58,7 @@ func TestAServerThatFellBehindIsHealed(t *testing.T) {
 			require.NoError(t, a.Write(t.Context(), ca.next()))
 			require.NoError(t, b.Write(t.Context(), cb.next()))
 			require.Equal(t, want, totals(t, a))
-			got, err := b.Uniques(t.Context(), snapshot.Query{})
+			got, err := b.Uniques(t.Context(), export.Query{})
 			require.NoError(t, err)
 			require.Len(t, got, 1)
 			assert.Equal(t, registers(t, sketchOf(t, hll.Options{Hash: hll.Redis}, 0, 400)), registers(t, got[0].Sketch))

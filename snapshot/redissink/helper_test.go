@@ -9,7 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/servertest"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -43,9 +45,9 @@ func open(t testing.TB, o Options) *Sink {
 }
 
 // key returns the key of a series with one label.
-func key(t testing.TB, name, value string) snapshot.Key {
+func key(t testing.TB, name, value string) series.Key {
 	t.Helper()
-	d, err := snapshot.NewDesc(name, "l")
+	d, err := series.NewDesc(name, "l")
 	require.NoError(t, err)
 	return d.Key(value)
 }
@@ -63,7 +65,7 @@ func newCounting() *counting {
 	}
 }
 
-func (c *counting) add(k snapshot.Key, n int64) {
+func (c *counting) add(k series.Key, n int64) {
 	i, ok := c.at[k.String()]
 	if !ok {
 		i = len(c.Counters)
@@ -83,7 +85,7 @@ func (c *counting) next() *snapshot.Snapshot {
 func totals(t testing.TB, k *Sink) map[string]int64 {
 	t.Helper()
 	all := map[string]int64{}
-	var q snapshot.Query
+	var q export.Query
 	for {
 		page, err := k.Totals(t.Context(), q)
 		require.NoError(t, err)

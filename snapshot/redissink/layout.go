@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 )
 
 // checkLayout returns an error unless the store has this sink's layout, or none
@@ -28,7 +28,7 @@ func (k *Sink) checkLayout(ctx context.Context, write bool) error {
 	case err != nil:
 		return typed(err)
 	case have != k.layout:
-		return snapshot.Terminal(fmt.Errorf("%w: version and partitions are %q, not %q", ErrLayout, have, k.layout))
+		return export.Terminal(fmt.Errorf("%w: version and partitions are %q, not %q", ErrLayout, have, k.layout))
 	}
 	k.checked.Store(true)
 	return nil

@@ -5,7 +5,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // layoutVersion is raised when old and new code must not share a store.
@@ -77,7 +77,7 @@ type KeyNames struct {
 
 // KeyNames returns the names of a series' keys, which depend on the prefix and
 // the partitions.
-func (k *Sink) KeyNames(key snapshot.Key) KeyNames {
+func (k *Sink) KeyNames(key series.Key) KeyNames {
 	id := key.AppendText(nil)
 	p := &k.parts[k.partOf(id)]
 	return KeyNames{named(p.counter, string(id)), named(p.count, string(id)), named(p.uniq, string(id))}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // seriesPerTrip is how many series one round trip reads.
@@ -26,8 +27,8 @@ const base = "base"
 const total = "total"
 
 var _ interface {
-	snapshot.Sink
-	snapshot.Reader
+	export.Sink
+	export.Reader
 } = (*Sink)(nil)
 
 // A found is one series of an index.
@@ -38,14 +39,14 @@ type found struct {
 
 // list returns the series that q selects, in order, from the partitions' indexes.
 // Those of partitions that do not answer are missing.
-func (k *Sink) list(ctx context.Context, q snapshot.Query, index func(*partition) string) ([]found, *snapshot.PartialError, error) {
+func (k *Sink) list(ctx context.Context, q export.Query, index func(*partition) string) ([]found, *export.PartialError, error) {
 	if q.Limit < 0 {
 		return nil, nil, fmt.Errorf("hotcount/redissink: Query.Limit %d is negative", q.Limit)
 	}
 	if err := k.checkLayout(ctx, false); err != nil {
 		return nil, nil, err
 	}
-	limit := cmp.Or(q.Limit, snapshot.DefaultLimit)
+	limit := cmp.Or(q.Limit, export.DefaultLimit)
 	by := redis.ZRangeBy{Min: "[" + q.Prefix, Max: before(q.Prefix), Count: int64(limit)}
 	if q.After >= q.Prefix && q.After != "" {
 		by.Min = "(" + q.After
@@ -98,21 +99,21 @@ func (p *partial) add(what string, err error) {
 	}
 }
 
-func (p *partial) err() *snapshot.PartialError {
+func (p *partial) err() *export.PartialError {
 	if p.first == nil {
 		return nil
 	}
-	return &snapshot.PartialError{Missing: p.missing, Err: p.first}
+	return &export.PartialError{Missing: p.missing, Err: p.first}
 }
 
 // read calls ask to put commands for each series in one pipeline a trip, and
 // take with what came of them. What take fails for is missing.
-func read[C any](ctx context.Context, k *Sink, series []found, lacking *snapshot.PartialError, ask func(redis.Pipeliner, found) C, take func(snapshot.Key, C) error) error {
+func read[C any](ctx context.Context, k *Sink, asked []found, lacking *export.PartialError, ask func(redis.Pipeliner, found) C, take func(series.Key, C) error) error {
 	var missing partial
 	if lacking != nil {
 		missing = partial{lacking.Missing, lacking.Err}
 	}
-	for trip := range slices.Chunk(series, seriesPerTrip) {
+	for trip := range slices.Chunk(asked, seriesPerTrip) {
 		pipe := k.client.Pipeline()
 		var commands []C
 		for _, f := range trip {
@@ -120,7 +121,7 @@ func read[C any](ctx context.Context, k *Sink, series []found, lacking *snapshot
 		}
 		pipe.Exec(ctx) // each command has its error
 		for i, f := range trip {
-			key, err := snapshot.ParseKey(f.id)
+			key, err := series.ParseKey(f.id)
 			if err == nil {
 				err = take(key, commands[i])
 			}
@@ -135,25 +136,25 @@ func read[C any](ctx context.Context, k *Sink, series []found, lacking *snapshot
 	return nil
 }
 
-// Totals implements snapshot.Reader. It takes one round trip for the list of
+// Totals implements export.Reader. It takes one round trip for the list of
 // series and one for each 500 of them, and reads a row for each writer. What
 // PartialError names are series, or indexes of partitions.
-func (k *Sink) Totals(ctx context.Context, q snapshot.Query) ([]snapshot.Total, error) {
-	series, lacking, err := k.list(ctx, q, func(p *partition) string { return p.counters })
+func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.Total, error) {
+	asked, lacking, err := k.list(ctx, q, func(p *partition) string { return p.counters })
 	if err != nil {
 		return nil, err
 	}
-	var totals []snapshot.Total
-	err = read(ctx, k, series, lacking,
+	var totals []export.Total
+	err = read(ctx, k, asked, lacking,
 		func(pipe redis.Pipeliner, f found) *redis.MapStringStringCmd {
 			return pipe.HGetAll(ctx, named(f.part.counter, f.id))
 		},
-		func(key snapshot.Key, rows *redis.MapStringStringCmd) error {
+		func(key series.Key, rows *redis.MapStringStringCmd) error {
 			fields, err := rows.Result()
 			if err != nil {
 				return err
 			}
-			t := snapshot.Total{Key: key}
+			t := export.Total{Key: key}
 			for writer, row := range fields {
 				n, err := parseRow(writer, row)
 				if err != nil {
@@ -190,19 +191,19 @@ type sketchCmds struct {
 	others *redis.MapStringStringCmd
 }
 
-// Uniques implements snapshot.Reader, at the cost of Totals. A series whose
+// Uniques implements export.Reader, at the cost of Totals. A series whose
 // writers hash in different ways has a total for each of them.
-func (k *Sink) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
-	series, lacking, err := k.list(ctx, q, func(p *partition) string { return p.uniques })
+func (k *Sink) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTotal, error) {
+	asked, lacking, err := k.list(ctx, q, func(p *partition) string { return p.uniques })
 	if err != nil {
 		return nil, err
 	}
-	var totals []snapshot.UniquesTotal
-	err = read(ctx, k, series, lacking,
+	var totals []export.UniquesTotal
+	err = read(ctx, k, asked, lacking,
 		func(pipe redis.Pipeliner, f found) sketchCmds {
 			return sketchCmds{pipe.Get(ctx, named(f.part.uniq, f.id)), pipe.HGetAll(ctx, named(f.part.sketch, f.id))}
 		},
-		func(key snapshot.Key, c sketchCmds) error {
+		func(key series.Key, c sketchCmds) error {
 			found, err := c.sketches(key)
 			totals = append(totals, found...)
 			return err
@@ -210,8 +211,8 @@ func (k *Sink) Uniques(ctx context.Context, q snapshot.Query) ([]snapshot.Unique
 	return totals, err
 }
 
-func (c sketchCmds) sketches(key snapshot.Key) ([]snapshot.UniquesTotal, error) {
-	var totals []snapshot.UniquesTotal
+func (c sketchCmds) sketches(key series.Key) ([]export.UniquesTotal, error) {
+	var totals []export.UniquesTotal
 	data, err := c.redis.Bytes()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, err
@@ -221,7 +222,7 @@ func (c sketchCmds) sketches(key snapshot.Key) ([]snapshot.UniquesTotal, error) 
 		if err != nil {
 			return nil, err
 		}
-		totals = append(totals, snapshot.UniquesTotal{Key: key, Scheme: redisScheme, Sketch: s})
+		totals = append(totals, export.UniquesTotal{Key: key, Scheme: redisScheme, Sketch: s})
 	}
 	fields, err := c.others.Result()
 	if err != nil {
@@ -236,9 +237,9 @@ func (c sketchCmds) sketches(key snapshot.Key) ([]snapshot.UniquesTotal, error) 
 		if err != nil {
 			return nil, err
 		}
-		totals = append(totals, snapshot.UniquesTotal{Key: key, Scheme: scheme, Sketch: s})
+		totals = append(totals, export.UniquesTotal{Key: key, Scheme: scheme, Sketch: s})
 	}
-	slices.SortFunc(totals, func(a, b snapshot.UniquesTotal) int {
+	slices.SortFunc(totals, func(a, b export.UniquesTotal) int {
 		return strings.Compare(a.Scheme.String(), b.Scheme.String())
 	})
 	return totals, nil

@@ -17,7 +17,7 @@ import (
 // How it works. A partition is a set of series with the bookkeeping for them;
 // all its keys share a hash tag, so that one script may work on any of them. A
 // single server has one partition, a cluster several. Each is a store of its own
-// as snapshot.Mirror asks for, with a Mirror for each source:
+// as sinkkit.Mirror asks for, with a Mirror for each source:
 //
 //	claim ──▶ rows, …, buckets, …, merge, … ──▶ finish   one flush of a partition
 //	  │           │                                │

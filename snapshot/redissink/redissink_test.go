@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 func TestWriteAndRead(t *testing.T) {
@@ -30,7 +30,7 @@ func TestWriteAndRead(t *testing.T) {
 			require.NoError(t, k.Write(t.Context(), b.next()))
 			assert.Equal(t, want, totals(t, k))
 			for id, n := range want {
-				s, err := snapshot.ParseKey(id)
+				s, err := series.ParseKey(id)
 				require.NoError(t, err)
 				got, age, err := k.Count(t.Context(), s, 0)
 				require.NoError(t, err)

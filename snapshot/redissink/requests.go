@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/sinkkit"
 )
 
 // A request is a part of a share's flush: rows, buckets or sketches, or nothing for
@@ -13,8 +13,8 @@ import (
 type request struct {
 	sh       *share
 	index    int
-	rows     []snapshot.Row
-	buckets  []snapshot.BucketRow
+	rows     []sinkkit.Row
+	buckets  []sinkkit.BucketRow
 	sketches []redisSketch
 }
 
@@ -56,12 +56,12 @@ func (sh *share) args() []any { return []any{sh.mirror.Writer().String(), hexMar
 // callRows returns the request for some rows. Of all that they have, only the names
 // of keys are arguments by themselves: each argument costs the server more than
 // what it does with a row's numbers.
-func (sh *share) callRows(index int, rows []snapshot.Row) *call {
+func (sh *share) callRows(index int, rows []sinkkit.Row) *call {
 	keys := make([]string, 2, 2+len(rows))
 	keys[0], keys[1] = sh.part.writers, sh.part.counters
 	packed := make([]byte, 0, rowLen*len(rows))
 	for i, r := range rows {
-		if i == 0 || !r.Key.Equal(rows[i-1].Key) {
+		if i == 0 || r.Key != rows[i-1].Key {
 			keys = append(keys, named(sh.part.counter, r.Key.String()))
 		}
 		packed = appendRow(packed, len(keys), r)
@@ -78,7 +78,7 @@ const rowLen = 4 + 8 + 8
 
 // appendRow appends what rows.lua takes: the number of the key, from 1 on; Created
 // so shifted that negative ones have their place; and Value.
-func appendRow(dst []byte, key int, r snapshot.Row) []byte {
+func appendRow(dst []byte, key int, r sinkkit.Row) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(key))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(r.Created)^1<<63)
 	return binary.BigEndian.AppendUint64(dst, uint64(r.Value))
@@ -98,6 +98,6 @@ func (sh *share) answered(r request, c *call) {
 	default:
 		sh.mirror.Hold(&sh.rows)
 		sh.earlier = nil
-		sh.standing = snapshot.Standing{Seq: sh.rows.Seq, Mark: sh.mark}
+		sh.standing = sinkkit.Standing{Seq: sh.rows.Seq, Mark: sh.mark}
 	}
 }

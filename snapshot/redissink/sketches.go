@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -30,7 +31,7 @@ const maxReplaces = 16
 
 // A redisSketch is one that Redis can merge.
 type redisSketch struct {
-	key  snapshot.Key
+	key  series.Key
 	data []byte
 }
 

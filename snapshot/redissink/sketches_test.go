@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -56,7 +57,7 @@ func TestUniques(t *testing.T) {
 			require.NoError(t, k.Write(t.Context(), c.next()))
 		}
 	}
-	got, err := k.Uniques(t.Context(), snapshot.Query{})
+	got, err := k.Uniques(t.Context(), export.Query{})
 	require.NoError(t, err)
 	require.Len(t, got, 3)
 	for _, u := range got {
@@ -66,7 +67,7 @@ func TestUniques(t *testing.T) {
 		}
 		want := sketchOf(t, o, 0, 2400)
 		assert.Equal(t, want.Scheme(), u.Scheme)
-		assert.True(t, u.Key.Equal(s))
+		assert.Equal(t, s, u.Key)
 		assert.Equal(t, registers(t, want), registers(t, u.Sketch), "%v", u.Scheme)
 	}
 
@@ -89,7 +90,7 @@ func TestCoarseSketchesAreKeptBeside(t *testing.T) {
 		c.Uniques = []snapshot.Uniques{{Key: s, Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
 		require.NoError(t, k.Write(t.Context(), c.next()))
 	}
-	got, err := k.Uniques(t.Context(), snapshot.Query{})
+	got, err := k.Uniques(t.Context(), export.Query{})
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	assert.Equal(t, 10, got[0].Sketch.Options().Precision)
@@ -114,7 +115,7 @@ func TestUnionsDoNotOverwriteEachOther(t *testing.T) {
 		})
 	}
 	all.Wait()
-	got, err := open(t, Options{Client: client, Prefix: prefix}).Uniques(t.Context(), snapshot.Query{})
+	got, err := open(t, Options{Client: client, Prefix: prefix}).Uniques(t.Context(), export.Query{})
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	assert.Equal(t, registers(t, sketchOf(t, hll.Options{}, 0, writers*100)), registers(t, got[0].Sketch))

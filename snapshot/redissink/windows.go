@@ -11,6 +11,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -38,7 +41,7 @@ const (
 
 // ViewsKey returns the name of the hash that has the bucket of a series that
 // begins at start. Its field "total" is the count, in decimal.
-func (k *Sink) ViewsKey(key snapshot.Key, resolution time.Duration, start time.Time) string {
+func (k *Sink) ViewsKey(key series.Key, resolution time.Duration, start time.Time) string {
 	id := key.AppendText(nil)
 	p := &k.parts[k.partOf(id)]
 	return string(appendSeconds(p.bucketsOf(id, resolution), start.UnixNano()))
@@ -79,7 +82,7 @@ type earlierID struct {
 	seq    uint64
 }
 
-func (k *Sink) callBuckets(sh *share, index int, rows []snapshot.BucketRow) *call {
+func (k *Sink) callBuckets(sh *share, index int, rows []sinkkit.BucketRow) *call {
 	var earlier []byte
 	for _, e := range sh.earlier {
 		earlier = append(earlier, e.writer.String()...)
@@ -107,10 +110,10 @@ func (k *Sink) callBuckets(sh *share, index int, rows []snapshot.BucketRow) *cal
 	return c
 }
 
-// Window implements snapshot.Reader. It takes a round trip for each 500 buckets,
+// Window implements export.Reader. It takes a round trip for each 500 buckets,
 // kept or not, and refuses spans of more than 100,000. What PartialError names are
 // keys.
-func (k *Sink) Window(ctx context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
+func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
 	starts, err := span(resolution, from, to)
 	if err != nil {
 		return nil, err
@@ -121,7 +124,7 @@ func (k *Sink) Window(ctx context.Context, key snapshot.Key, resolution time.Dur
 	id := key.AppendText(nil)
 	names := k.parts[k.partOf(id)].bucketsOf(id, resolution)
 	nameOf := func(start int64) string { return string(appendSeconds(names[:len(names):len(names)], start)) }
-	var buckets []snapshot.Bucket
+	var buckets []export.Bucket
 	var missing gaps
 	for len(starts) > 0 {
 		trip := starts[:min(len(starts), seriesPerTrip)]
@@ -141,7 +144,7 @@ func (k *Sink) Window(ctx context.Context, key snapshot.Key, resolution time.Dur
 			default:
 				missing.close()
 				if n != 0 {
-					buckets = append(buckets, snapshot.Bucket{Start: time.Unix(0, start), Count: n})
+					buckets = append(buckets, export.Bucket{Start: time.Unix(0, start), Count: n})
 				}
 			}
 		}

@@ -12,13 +12,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
 
 // bucketKey tells one bucket in tests.
 type bucketKey struct {
-	key        snapshot.Key
+	key        series.Key
 	resolution time.Duration
 	start      int64
 }
@@ -27,19 +29,19 @@ type bucketKey struct {
 type viewing struct {
 	*counting
 	truth map[bucketKey]int64 // of the fleet
-	rows  map[snapshot.Key]map[time.Duration][]window.Row
+	rows  map[series.Key]map[time.Duration][]window.Row
 }
 
 var viewed = []time.Duration{time.Second, time.Minute}
 
 func newViewing(truth map[bucketKey]int64, started time.Time) *viewing {
-	v := &viewing{newCounting(), truth, map[snapshot.Key]map[time.Duration][]window.Row{}}
+	v := &viewing{newCounting(), truth, map[series.Key]map[time.Duration][]window.Row{}}
 	v.Started = started
 	return v
 }
 
 // view counts n at a time.
-func (v *viewing) view(k snapshot.Key, at time.Time, n int64) {
+func (v *viewing) view(k series.Key, at time.Time, n int64) {
 	v.add(k, n)
 	if v.rows[k] == nil {
 		v.rows[k] = map[time.Duration][]window.Row{}
@@ -74,7 +76,7 @@ func (v *viewing) snapshot() *snapshot.Snapshot {
 func checkViews(t *testing.T, k *Sink, truth map[bucketKey]int64) {
 	t.Helper()
 	type curve struct {
-		key        snapshot.Key
+		key        series.Key
 		resolution time.Duration
 	}
 	ends := map[curve][2]int64{}
@@ -134,7 +136,7 @@ func TestViewsOfAllWriters(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	t.Logf("seed %d", seed)
-	series := []snapshot.Key{key(t, "views_total", "a"), key(t, "views_total", "}:{\xff")}
+	series := []series.Key{key(t, "views_total", "a"), key(t, "views_total", "}:{\xff")}
 	truth := map[bucketKey]int64{}
 	begin := minuteAgo()
 	var sinks []*Sink
@@ -387,7 +389,7 @@ func TestPartialWindows(t *testing.T) {
 		require.NoError(t, client.Set(t.Context(), name(i), "x", time.Minute).Err())
 	}
 	got, err := k.Window(t.Context(), s, time.Second, begin, begin.Add(time.Minute))
-	var partial *snapshot.PartialError
+	var partial *export.PartialError
 	require.ErrorAs(t, err, &partial)
 	require.ErrorIs(t, err, ErrWrongType)
 	assert.Equal(t, []string{name(2), name(5) + " to " + name(7)}, partial.Missing)

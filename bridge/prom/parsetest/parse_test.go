@@ -20,7 +20,7 @@ import (
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/prom"
 	"github.com/hotcount/hotcount/internal/enginetest"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -156,14 +156,14 @@ func FuzzLabelValues(f *testing.F) {
 		want := make(map[string]float64)
 		for i, v := range [][2]string{{a, b}, {b, a}, {a, a}, {a + b, ""}, {"", a + b}} {
 			jobs.With(v[0], v[1]).Add(int64(i) + 1)
-			want[series("jobs_total", "x", v[0], "y", v[1])] = float64(jobs.With(v[0], v[1]).Value())
+			want[shown("jobs_total", "x", v[0], "y", v[1])] = float64(jobs.With(v[0], v[1]).Value())
 		}
 		first := jobs.With(a, b)
 		require.NoError(t, e.Adjust(hotcount.Drift{Key: first.Key(), Counted: first.Value(), Truth: first.Value() + 1}))
-		want[series("jobs_total", "x", a, "y", b)]++
-		want[series("hotcount_adjustments", "series", first.Key().String())] = 1
+		want[shown("jobs_total", "x", a, "y", b)]++
+		want[shown("hotcount_adjustments", "series", first.Key().String())] = 1
 		e.Uniques("visitors", "x", a).AddString(b)
-		want[series("visitors", "x", a)] = 1
+		want[shown("visitors", "x", a)] = 1
 
 		for format := range formats {
 			got := scrape(t, e, format)
@@ -182,13 +182,13 @@ func FuzzLabelValues(f *testing.F) {
 	})
 }
 
-// series returns what a server calls a series: without empty labels.
-func series(name string, pairs ...string) string {
+// shown returns what a server calls a series: without empty labels.
+func shown(name string, pairs ...string) string {
 	b := labels.NewScratchBuilder(0)
 	b.Add("__name__", name)
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			b.Add(pairs[i], snapshot.ToValidUTF8(pairs[i+1]))
+			b.Add(pairs[i], series.ToValidUTF8(pairs[i+1]))
 		}
 	}
 	b.Sort()

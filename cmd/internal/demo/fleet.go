@@ -8,7 +8,7 @@ import (
 
 	"github.com/hotcount/hotcount/cmd/internal/sinks"
 	"github.com/hotcount/hotcount/cmd/internal/totals"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 const (
@@ -94,7 +94,7 @@ func (f *fleet) read(ctx context.Context) (c counts, err error) {
 		return counts{}, f.target.Clean(err)
 	}
 	for _, row := range t.Counters {
-		key, err := snapshot.ParseKey(row.Series)
+		key, err := series.ParseKey(row.Series)
 		if err != nil {
 			return counts{}, err
 		}

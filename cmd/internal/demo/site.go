@@ -11,7 +11,7 @@ import (
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/bridge/live"
 	"github.com/hotcount/hotcount/cmd/internal/sinks"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 )
 
 // pagePath is where the live page is.
@@ -35,7 +35,7 @@ func (o *Options) open(ctx context.Context, others *ledger) (*stage, error) {
 			return nil, err
 		}
 		s.sink = sink
-		options.Sinks = []snapshot.Sink{sink}
+		options.Sinks = []export.Sink{sink}
 	}
 	var err error
 	if s.engine, err = hotcount.New(options); err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -33,7 +34,7 @@ type Totals struct {
 // A Counter is the total of a series.
 type Counter struct {
 	Text    string // of Key
-	Key     snapshot.Key
+	Key     series.Key
 	Created int64 // Unix nanoseconds
 	Value   int64
 	Writers int // beside the base
@@ -43,7 +44,7 @@ type Counter struct {
 // hashed by different schemes has one for each.
 type Uniques struct {
 	Text    string // of Key
-	Key     snapshot.Key
+	Key     series.Key
 	Created int64 // Unix nanoseconds
 	Scheme  hll.Scheme
 	Sketch  *hll.Sketch
@@ -195,8 +196,8 @@ func (t *Totals) Snapshot(w snapshot.WriterID) *snapshot.Snapshot {
 }
 
 // All yields every counter with its total.
-func (t *Totals) All() iter.Seq2[snapshot.Key, int64] {
-	return func(yield func(snapshot.Key, int64) bool) {
+func (t *Totals) All() iter.Seq2[series.Key, int64] {
+	return func(yield func(series.Key, int64) bool) {
 		for _, c := range t.Counters {
 			if !yield(c.Key, c.Value) {
 				return

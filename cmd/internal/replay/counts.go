@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -45,7 +46,7 @@ func Totals(e *hotcount.Engine) Counts { return collect(e.Totals()) }
 func OfThisRun(e *hotcount.Engine) Counts {
 	var s snapshot.Snapshot
 	e.Snapshot(&s)
-	return collect(func(yield func(snapshot.Key, int64) bool) {
+	return collect(func(yield func(series.Key, int64) bool) {
 		for row := range s.AllCounters() {
 			if !yield(row.Key, row.Value) {
 				return
@@ -54,7 +55,7 @@ func OfThisRun(e *hotcount.Engine) Counts {
 	})
 }
 
-func collect(rows iter.Seq2[snapshot.Key, int64]) Counts {
+func collect(rows iter.Seq2[series.Key, int64]) Counts {
 	c := newCounts()
 	for key, n := range rows {
 		series, ours := c.series[key.Name()]

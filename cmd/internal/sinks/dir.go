@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
+	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -37,7 +40,7 @@ type dirReader struct {
 	totals *lifetime.Totals
 }
 
-func (r *dirReader) load(q snapshot.Query) (*lifetime.Totals, error) {
+func (r *dirReader) load(q export.Query) (*lifetime.Totals, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.totals == nil || q.After == "" {
@@ -50,29 +53,29 @@ func (r *dirReader) load(q snapshot.Query) (*lifetime.Totals, error) {
 	return r.totals, nil
 }
 
-func (r *dirReader) Totals(_ context.Context, q snapshot.Query) ([]snapshot.Total, error) {
+func (r *dirReader) Totals(_ context.Context, q export.Query) ([]export.Total, error) {
 	t, err := r.load(q)
 	if err != nil {
 		return nil, err
 	}
-	var page []snapshot.Total
+	var page []export.Total
 	for _, c := range t.Counters {
 		if len(page) < limitOf(q) && selected(q, c.Text) {
-			page = append(page, snapshot.Total{Key: c.Key, Value: c.Value, Writers: c.Writers})
+			page = append(page, export.Total{Key: c.Key, Value: c.Value, Writers: c.Writers})
 		}
 	}
 	return page, nil
 }
 
-func (r *dirReader) Uniques(_ context.Context, q snapshot.Query) ([]snapshot.UniquesTotal, error) {
+func (r *dirReader) Uniques(_ context.Context, q export.Query) ([]export.UniquesTotal, error) {
 	t, err := r.load(q)
 	if err != nil {
 		return nil, err
 	}
-	var page []snapshot.UniquesTotal
+	var page []export.UniquesTotal
 	for _, u := range t.Uniques {
 		if len(page) < limitOf(q) && selected(q, u.Text) {
-			page = append(page, snapshot.UniquesTotal{Key: u.Key, Sketch: u.Sketch})
+			page = append(page, export.UniquesTotal{Key: u.Key, Sketch: u.Sketch})
 		}
 	}
 	return page, nil
@@ -80,29 +83,29 @@ func (r *dirReader) Uniques(_ context.Context, q snapshot.Query) ([]snapshot.Uni
 
 // Window cuts the newest window of the series, which has the rows of earlier runs,
 // into buckets.
-func (r *dirReader) Window(_ context.Context, key snapshot.Key, resolution time.Duration, from, to time.Time) ([]snapshot.Bucket, error) {
-	t, err := r.load(snapshot.Query{})
+func (r *dirReader) Window(_ context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
+	t, err := r.load(export.Query{})
 	if err != nil {
 		return nil, err
 	}
 	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Started: t.Started}
 	for _, w := range t.Windows {
-		if w.Key.Equal(key) {
+		if w.Key == key {
 			s.Windows = append(s.Windows, w)
 		}
 	}
-	var mirror snapshot.Mirror
-	var picked snapshot.BucketMirror
+	var mirror sinkkit.Mirror
+	var picked sinkkit.BucketMirror
 	mirror.Follow(s)
-	if _, err := mirror.Settle(snapshot.Standing{}); err != nil {
+	if _, err := mirror.Settle(sinkkit.Standing{}); err != nil {
 		return nil, err
 	}
 	mirror.Pick(s)
-	var buckets []snapshot.Bucket
+	var buckets []export.Bucket
 	for _, b := range picked.Pick(&mirror, s) {
 		start := time.Unix(0, b.Start)
 		if b.Resolution == resolution && !start.Before(from) && start.Before(to) {
-			buckets = append(buckets, snapshot.Bucket{Start: start, Count: b.Count})
+			buckets = append(buckets, export.Bucket{Start: start, Count: b.Count})
 		}
 	}
 	return buckets, nil
@@ -110,13 +113,13 @@ func (r *dirReader) Window(_ context.Context, key snapshot.Key, resolution time.
 
 func (r *dirReader) Close() error { return nil }
 
-func limitOf(q snapshot.Query) int {
+func limitOf(q export.Query) int {
 	if q.Limit == 0 {
-		return snapshot.DefaultLimit
+		return export.DefaultLimit
 	}
 	return q.Limit
 }
 
-func selected(q snapshot.Query, text string) bool {
+func selected(q export.Query, text string) bool {
 	return strings.HasPrefix(text, q.Prefix) && text > q.After
 }

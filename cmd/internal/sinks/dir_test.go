@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/window"
 )
 
@@ -30,7 +31,7 @@ func TestPages(t *testing.T) {
 	require.NoError(t, err)
 	for limit := 1; limit <= series+1; limit++ {
 		var texts []string
-		q := snapshot.Query{Prefix: "views_total{", Limit: limit}
+		q := export.Query{Prefix: "views_total{", Limit: limit}
 		for more := true; more; {
 			page, err := r.Totals(t.Context(), q)
 			require.NoError(t, err)
@@ -44,7 +45,7 @@ func TestPages(t *testing.T) {
 		assert.Len(t, texts, series)
 		assert.IsIncreasing(t, texts)
 	}
-	uniques, err := r.Uniques(t.Context(), snapshot.Query{Prefix: "readers"})
+	uniques, err := r.Uniques(t.Context(), export.Query{Prefix: "readers"})
 	require.NoError(t, err)
 	assert.Len(t, uniques, series)
 	for _, u := range uniques {
@@ -60,7 +61,7 @@ func TestBucketsOfADirectory(t *testing.T) {
 	dir := t.TempDir()
 	const runs = 3
 	begin := time.Now().Truncate(time.Minute)
-	var key snapshot.Key
+	var key series.Key
 	for i := range runs {
 		e, err := hotcount.New(hotcount.Options{Dir: dir})
 		require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 )
 
 // ErrAddress is wrapped by the errors of Parse.
@@ -20,13 +20,13 @@ var ErrAddress = errors.New("no such kind of sink")
 
 // A Sink takes snapshots until it is closed.
 type Sink interface {
-	snapshot.Sink
+	export.Sink
 	io.Closer
 }
 
 // A Reader gives totals until it is closed.
 type Reader interface {
-	snapshot.Reader
+	export.Reader
 	io.Closer
 }
 

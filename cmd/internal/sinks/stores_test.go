@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/pgsink"
@@ -52,12 +53,12 @@ func goesRound(t *testing.T, address string) {
 
 	reader, err := target.Reader(t.Context())
 	require.NoError(t, err)
-	totals, err := reader.Totals(t.Context(), snapshot.Query{Prefix: "views"})
+	totals, err := reader.Totals(t.Context(), export.Query{Prefix: "views"})
 	require.NoError(t, err)
 	require.Len(t, totals, 1)
 	assert.Equal(t, `views_total{post="1"}`, totals[0].Key.String())
 	assert.EqualValues(t, 14, totals[0].Value)
-	uniques, err := reader.Uniques(t.Context(), snapshot.Query{Prefix: "readers"})
+	uniques, err := reader.Uniques(t.Context(), export.Query{Prefix: "readers"})
 	require.NoError(t, err)
 	require.Len(t, uniques, 1)
 	assert.EqualValues(t, 1, uniques[0].Sketch.Estimate().Count)
@@ -137,7 +138,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		assert.NotContains(t, target.String(), secret)
 		reader, err := target.Reader(t.Context())
 		if err == nil {
-			_, err = reader.Totals(t.Context(), snapshot.Query{})
+			_, err = reader.Totals(t.Context(), export.Query{})
 			err = target.Clean(err)
 			require.NoError(t, reader.Close())
 		}

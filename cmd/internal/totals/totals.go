@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/internal/text"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 const (
@@ -56,14 +57,14 @@ type Uniques struct {
 // it matches, where * stands for anything. The empty pattern selects all but the
 // engines' own series. If a part of the store did not answer, the rest comes
 // with an error.
-func Read(ctx context.Context, r snapshot.Reader, pattern string) (*Totals, error) {
+func Read(ctx context.Context, r export.Reader, pattern string) (*Totals, error) {
 	t := &Totals{Read: time.Now().UTC(), Counters: []Counter{}, Uniques: []Uniques{}}
 	prefix, _, _ := strings.Cut(pattern, "*")
-	counters, err := pages(ctx, r.Totals, prefix, func(c snapshot.Total) string { return c.Key.String() })
+	counters, err := pages(ctx, r.Totals, prefix, func(c export.Total) string { return c.Key.String() })
 	if err := t.partial(err); err != nil {
 		return nil, err
 	}
-	uniques, uniquesErr := pages(ctx, r.Uniques, prefix, func(u snapshot.UniquesTotal) string { return u.Key.String() })
+	uniques, uniquesErr := pages(ctx, r.Uniques, prefix, func(u export.UniquesTotal) string { return u.Key.String() })
 	if err := t.partial(uniquesErr); err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func Read(ctx context.Context, r snapshot.Reader, pattern string) (*Totals, erro
 // partial keeps what an error says is missing, and returns it if it says no
 // such thing.
 func (t *Totals) partial(err error) error {
-	var p *snapshot.PartialError
+	var p *export.PartialError
 	if !errors.As(err, &p) {
 		return err
 	}
@@ -95,8 +96,8 @@ func (t *Totals) partial(err error) error {
 }
 
 // pages reads page after page. After an error it returns what it has.
-func pages[T any](ctx context.Context, page func(context.Context, snapshot.Query) ([]T, error), prefix string, text func(T) string) ([]T, error) {
-	q := snapshot.Query{Prefix: prefix, Limit: pageSize}
+func pages[T any](ctx context.Context, page func(context.Context, export.Query) ([]T, error), prefix string, text func(T) string) ([]T, error) {
+	q := export.Query{Prefix: prefix, Limit: pageSize}
 	var all []T
 	for {
 		rows, err := page(ctx, q)
@@ -108,7 +109,7 @@ func pages[T any](ctx context.Context, page func(context.Context, snapshot.Query
 	}
 }
 
-func selects(pattern string, k snapshot.Key) bool {
+func selects(pattern string, k series.Key) bool {
 	if pattern == "" {
 		return !hotcount.IsHealth(k)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/series"
 )
 
 // A Table is what a source of truth says, one row a series.
@@ -19,7 +19,7 @@ type Table struct{ Rows []Row }
 
 // A Row is the right total of a series.
 type Row struct {
-	Key   snapshot.Key // canonical
+	Key   series.Key // canonical
 	Total int64
 }
 
@@ -66,7 +66,7 @@ func Read(name string, r io.Reader) (*Table, error) {
 }
 
 func parse(record []string) (Row, error) {
-	k, err := snapshot.ParseKey(record[0])
+	k, err := series.ParseKey(record[0])
 	if err != nil {
 		return Row{}, err
 	}
@@ -86,16 +86,17 @@ func parse(record []string) (Row, error) {
 
 // Canonical returns the key with its labels in the order of their names, as the
 // engine has them.
-func Canonical(k snapshot.Key) snapshot.Key {
-	if k.Desc() == nil || slices.IsSorted(k.Desc().Labels()) {
+func Canonical(k series.Key) series.Key {
+	labels := slices.Collect(k.Desc().Labels())
+	if slices.IsSorted(labels) {
 		return k
 	}
-	labels := slices.Sorted(slices.Values(k.Desc().Labels()))
+	slices.Sort(labels)
 	values := make([]string, len(labels))
 	for i, l := range labels {
 		values[i] = k.Label(l)
 	}
-	d, err := snapshot.NewDesc(k.Name(), labels...)
+	d, err := series.NewDesc(k.Name(), labels...)
 	if err != nil {
 		panic(err) // they are those of a Desc
 	}

@@ -6,9 +6,10 @@ import (
 	"context"
 	"math"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/rowstream"
 )
 
 // A Sum adds the rows of some writers to the rows of the zero writer, the sums.
@@ -80,7 +81,7 @@ func (s *Sum) Next(another bool) (rows []rowstream.Row, seq uint64, err error) {
 	if another {
 		seq = s.newest + 1
 	}
-	all := snapshot.Query{Limit: math.MaxInt}
+	all := export.Query{Limit: math.MaxInt}
 	totals, err := s.gone.Totals(context.Background(), all)
 	if err != nil {
 		return nil, 0, err
@@ -120,7 +121,7 @@ func (s *Sum) add(next map[string]rowstream.Row, r rowstream.Row, another bool) 
 
 // unite adds the unions of the series that the writers had sketches of.
 func (s *Sum) unite(next map[string]rowstream.Row, seq uint64, another bool) error {
-	all := snapshot.Query{Limit: math.MaxInt}
+	all := export.Query{Limit: math.MaxInt}
 	mine, err := s.gone.Uniques(context.Background(), all)
 	if err != nil || len(mine) == 0 {
 		return err

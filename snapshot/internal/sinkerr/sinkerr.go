@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/export"
 )
 
 // A Kind is an error of a client's with the sink's own that it means.
 type Kind struct {
 	Of       error
 	Means    error
-	Terminal bool // see snapshot.IsTerminal
+	Terminal bool // see export.IsTerminal
 }
 
 // Typed wraps an error of the client in the sink's own, or in the sink's name. What
@@ -24,7 +24,7 @@ func Typed(name string, kinds []Kind, err error) error {
 		}
 		err = fmt.Errorf("%w: %w", kind.Means, err)
 		if kind.Terminal {
-			err = snapshot.Terminal(err)
+			err = export.Terminal(err)
 		}
 		return err
 	}
