@@ -23,10 +23,10 @@ type Options struct {
 	// Empty means that nothing is kept.
 	Dir string
 
-	// Every is the time between two exports to Dir and Sinks, 10 s by
+	// Interval is the time between two exports to Dir and Sinks, 10 s by
 	// default. A crash loses at most what was counted since the last one
 	// that completed.
-	Every time.Duration
+	Interval time.Duration
 
 	// StartOver lets New go on where damaged files in Dir would make it fail
 	// with filesink.ErrUnreadable. Their counts are then missing from every
@@ -146,7 +146,7 @@ func New(o Options) (*Engine, error) {
 		field string
 		n     int64
 	}{
-		{"Every", int64(o.Every)},
+		{"Interval", int64(o.Interval)},
 		{"Timeout", int64(o.Timeout)},
 		{"Limits.FamilySeries", o.Limits.FamilySeries},
 		{"Limits.Series", o.Limits.Series},

@@ -102,7 +102,7 @@ func (w *windows) appendNamed(s *snapshot.Snapshot) {
 		s.AppendWindow(id.key(), have.w)
 	}
 	for id, have := range w.uniques {
-		s.UniquesWindows = append(s.UniquesWindows, snapshot.UniquesWindow{Key: id.key(), Rows: have.w.AppendRows(nil)})
+		s.UniquesWindows = append(s.UniquesWindows, snapshot.UniquesWindowRows{Key: id.key(), Rows: have.w.AppendRows(nil)})
 	}
 }
 

@@ -34,7 +34,7 @@ func ExampleOptions() {
 	defer os.RemoveAll(dir)
 
 	for range 2 {
-		e, err := hotcount.New(hotcount.Options{Dir: dir, Every: 10 * time.Second})
+		e, err := hotcount.New(hotcount.Options{Dir: dir, Interval: 10 * time.Second})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func (e *Engine) startExport(o Options) error {
 	exporter, err := export.New(export.Options{
 		Source:   e,
 		Sinks:    sinks,
-		Every:    o.Every,
+		Interval: o.Interval,
 		Timeout:  o.Timeout,
 		Prior:    prior,
 		HandedOn: e.handedOn,
@@ -78,9 +78,9 @@ func (e *Engine) Flush(ctx context.Context) error {
 	return e.exporter.Flush(ctx)
 }
 
-// Exports says how export is doing, sink by sink. It is the zero value if the
+// ExportStats says how export is doing, sink by sink. It is the zero value if the
 // engine has no sink.
-func (e *Engine) Exports() export.Stats {
+func (e *Engine) ExportStats() export.Stats {
 	if e.exporter == nil {
 		return export.Stats{}
 	}

@@ -17,7 +17,7 @@ import (
 
 func TestCloseFlushesTheLastAdds(t *testing.T) {
 	l := newLedger(t)
-	e, err := New(Options{Sinks: []export.Sink{l}, Every: time.Hour})
+	e, err := New(Options{Sinks: []export.Sink{l}, Interval: time.Hour})
 	require.NoError(t, err)
 	c := e.Counter("jobs_total")
 	const writers, adds = 4, 1000
@@ -44,7 +44,7 @@ func TestEngineWithoutSinks(t *testing.T) {
 	e, err := New(Options{})
 	require.NoError(t, err)
 	assert.NoError(t, e.Flush(t.Context()))
-	assert.Zero(t, e.Exports())
+	assert.Zero(t, e.ExportStats())
 	assert.Zero(t, e.Restored())
 	assert.NoError(t, e.Close(t.Context()))
 	assert.NoError(t, e.Close(t.Context()))
@@ -84,7 +84,7 @@ func TestCloseKeepsItsDeadline(t *testing.T) {
 func TestExporterAcknowledges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &flaky{ledger: newLedger(t)}
-		e, err := New(Options{Sinks: []export.Sink{sink}, Every: time.Second})
+		e, err := New(Options{Sinks: []export.Sink{sink}, Interval: time.Second})
 		require.NoError(t, err)
 		defer e.Close(context.Background())
 		c := e.Counter("jobs_total")

@@ -17,7 +17,7 @@ type health struct {
 
 	// What the last sweep found.
 	took  time.Duration
-	shown []snapshot.Gauge // of the busiest
+	shown []snapshot.GaugeRow // of the busiest
 }
 
 // saw tells by how much the count of a series has risen.
@@ -96,15 +96,15 @@ func (e *Engine) appendHealth(s *snapshot.Snapshot) {
 	e.appendSampler(s)
 	s.Gauges = append(s.Gauges, e.sweep.health.shown...)
 	s.Gauges = append(s.Gauges,
-		snapshot.Gauge{Key: k.live, Value: float64(e.live.Load())},
-		snapshot.Gauge{Key: k.dormant, Value: float64(len(e.sweep.finals))},
-		snapshot.Gauge{Key: k.parked, Value: float64(e.parked.len())},
-		snapshot.Gauge{Key: k.sweep, Value: e.sweep.health.took.Seconds()},
+		snapshot.GaugeRow{Key: k.live, Value: float64(e.live.Load())},
+		snapshot.GaugeRow{Key: k.dormant, Value: float64(len(e.sweep.finals))},
+		snapshot.GaugeRow{Key: k.parked, Value: float64(e.parked.len())},
+		snapshot.GaugeRow{Key: k.sweep, Value: e.sweep.health.took.Seconds()},
 	)
 }
 
 func (e *Engine) healthCounter(s *snapshot.Snapshot, k series.Key, n int64) {
-	s.Counters = append(s.Counters, snapshot.Counter{Key: k, Created: e.started.UnixNano(), Value: n})
+	s.Counters = append(s.Counters, snapshot.CounterRow{Key: k, Created: e.started.UnixNano(), Value: n})
 }
 
 // sumUp ends a sweep: it looks closer at the series that rose most since the
@@ -116,9 +116,9 @@ func (h *health) sumUp(taken, last time.Time) {
 		h.busiest.count.Value()
 		sum := time.Since(began)
 		h.shown = append(h.shown,
-			snapshot.Gauge{Key: h.keys.rate, Value: float64(h.rise) / taken.Sub(last).Seconds()},
-			snapshot.Gauge{Key: h.keys.skew, Value: h.busiest.count.Stats().Skew},
-			snapshot.Gauge{Key: h.keys.sum, Value: sum.Seconds()},
+			snapshot.GaugeRow{Key: h.keys.rate, Value: float64(h.rise) / taken.Sub(last).Seconds()},
+			snapshot.GaugeRow{Key: h.keys.skew, Value: h.busiest.count.Stats().Skew},
+			snapshot.GaugeRow{Key: h.keys.sum, Value: sum.Seconds()},
 		)
 	}
 	h.busiest, h.rise = nil, 0
@@ -140,9 +140,9 @@ func (e *Engine) appendSampler(s *snapshot.Snapshot) {
 	e.healthCounter(s, k.missed, int64(st.Missed))
 	e.healthCounter(s, k.jumps, int64(st.Jumps))
 	s.Gauges = append(s.Gauges,
-		snapshot.Gauge{Key: k.windows, Value: float64(st.Windows)},
-		snapshot.Gauge{Key: k.tickLag, Value: st.Lag.Seconds()},
-		snapshot.Gauge{Key: k.busy, Value: st.Busy.Seconds()},
+		snapshot.GaugeRow{Key: k.windows, Value: float64(st.Windows)},
+		snapshot.GaugeRow{Key: k.tickLag, Value: st.Lag.Seconds()},
+		snapshot.GaugeRow{Key: k.busy, Value: st.Busy.Seconds()},
 	)
 }
 
@@ -163,6 +163,6 @@ func (e *Engine) appendSinks(s *snapshot.Snapshot) {
 		}
 		e.healthCounter(s, k.sinks[i].writes, int64(sink.Writes))
 		e.healthCounter(s, k.sinks[i].failures, int64(sink.Failures))
-		s.Gauges = append(s.Gauges, snapshot.Gauge{Key: k.sinks[i].lag, Value: s.Taken.Sub(since).Seconds()})
+		s.Gauges = append(s.Gauges, snapshot.GaugeRow{Key: k.sinks[i].lag, Value: s.Taken.Sub(since).Seconds()})
 	}
 }

@@ -89,7 +89,7 @@ func wantGauge(t *testing.T, s *snapshot.Snapshot, key string, want float64) {
 func TestHealthOfSinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &flaky{ledger: newLedger(t)}
-		e, err := New(Options{Sinks: []export.Sink{sink}, Every: 10 * time.Second})
+		e, err := New(Options{Sinks: []export.Sink{sink}, Interval: 10 * time.Second})
 		require.NoError(t, err)
 		defer e.Close(context.Background())
 
@@ -110,7 +110,7 @@ func TestHealthOfSinks(t *testing.T) {
 		failures, _ := counterRow(&s, `hotcount_sink_failures_total{sink="flaky"}`)
 		assert.Positive(t, failures.Value)
 		assert.Greater(t, writes.Value, failures.Value)
-		assert.Equal(t, e.Exports().Sinks[0].Failures, uint64(failures.Value))
+		assert.Equal(t, e.ExportStats().Sinks[0].Failures, uint64(failures.Value))
 
 		sink.failing.Store(false)
 		require.NoError(t, e.Flush(t.Context()))

@@ -130,7 +130,7 @@ func TestDocumentedPanics(t *testing.T) {
 
 func TestNewRefusesNonsense(t *testing.T) {
 	for field, o := range map[string]Options{
-		"Every":               {Every: -1},
+		"Interval":            {Interval: -1},
 		"Timeout":             {Timeout: -1},
 		"Limits.FamilySeries": {Limits: Limits{FamilySeries: -1}},
 		"Limits.Series":       {Limits: Limits{Series: -1}},

@@ -337,7 +337,7 @@ func TestLastRitesFindAnHeir(t *testing.T) {
 // Close waits for the last rites of handles that were dropped before.
 func TestCloseWaitsForLastRites(t *testing.T) {
 	l := newLedger(t)
-	e, err := New(Options{Sinks: []export.Sink{l}, Every: time.Hour})
+	e, err := New(Options{Sinks: []export.Sink{l}, Interval: time.Hour})
 	require.NoError(t, err)
 	release := holdFinalizers()
 	func() {

@@ -39,7 +39,7 @@ func (l *ledger) Write(_ context.Context, s *snapshot.Snapshot) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	inThis := map[rowID]bool{}
-	book := func(rows []snapshot.Counter, final bool) {
+	book := func(rows []snapshot.CounterRow, final bool) {
 		for _, r := range rows {
 			id := rowID{s.Writer, r.Key.String(), r.Created}
 			assert.False(l.t, inThis[id], "two rows for %v in snapshot %d", id, s.Seq)
@@ -112,13 +112,13 @@ func newEngine(t *testing.T, o Options) *Engine {
 // collide makes every two keys of an engine that has no series yet collide.
 func collide(e *Engine) { e.hasher.mask = 0 }
 
-func counterRow(s *snapshot.Snapshot, key string) (snapshot.Counter, bool) {
+func counterRow(s *snapshot.Snapshot, key string) (snapshot.CounterRow, bool) {
 	for _, r := range s.Counters {
 		if r.Key.String() == key {
 			return r, true
 		}
 	}
-	return snapshot.Counter{}, false
+	return snapshot.CounterRow{}, false
 }
 
 func gauge(s *snapshot.Snapshot, key string) (float64, bool) {

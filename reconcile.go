@@ -111,7 +111,7 @@ func (e *Engine) adjustable(k series.Key) (*entry, error) {
 // They are no family, so that no limit makes one disappear: each is the
 // program's own decision. Engine.mu guards them.
 type adjustments struct {
-	rows []snapshot.Counter
+	rows []snapshot.CounterRow
 	at   map[string]int // in rows, by the text form of the series
 }
 
@@ -125,7 +125,7 @@ func (a *adjustments) add(e *Engine, k series.Key, n int64) {
 		i = len(a.rows)
 		a.at[series] = i
 		row := e.sweep.health.keys.adjusted.Key(series)
-		a.rows = append(a.rows, snapshot.Counter{Key: row, Created: e.started.UnixNano()})
+		a.rows = append(a.rows, snapshot.CounterRow{Key: row, Created: e.started.UnixNano()})
 	}
 	a.rows[i].Value += n
 }

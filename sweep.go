@@ -21,7 +21,7 @@ type sweep struct {
 
 // A final is the last row of a retired series, kept until acknowledged.
 type final struct {
-	row snapshot.Counter
+	row snapshot.CounterRow
 	seq uint64 // the first snapshot that holds the row
 }
 
@@ -100,7 +100,7 @@ func (e *Engine) visit(c *entry, s *snapshot.Snapshot, age uint32) {
 		}
 		return
 	}
-	row := snapshot.Counter{Key: c.key(), Created: e.createdAt(c), Value: v - offset}
+	row := snapshot.CounterRow{Key: c.key(), Created: e.createdAt(c), Value: v - offset}
 	if !e.expired(c, gone, age) {
 		s.Counters = append(s.Counters, row)
 		return

@@ -70,10 +70,10 @@ type restored struct {
 
 	mu       sync.Mutex
 	totals   map[string]int64
-	sketches map[string][]snapshot.Uniques
+	sketches map[string][]snapshot.UniquesRow
 
 	windows        map[string]newest[[]window.Row]
-	uniquesWindows map[string]newest[[]window.UniquesRow]
+	uniquesWindows map[string]newest[[]window.SketchRow]
 }
 
 // newest is the newest of what earlier runs left of one window: it contains that
@@ -100,7 +100,7 @@ func (r *restored) total(labels string) int64 {
 }
 
 // rows returns the restored sketches of a series of uniques.
-func (r *restored) rows(labels string) []snapshot.Uniques {
+func (r *restored) rows(labels string) []snapshot.UniquesRow {
 	if r == nil {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (r *restored) takeWindow(labels string) []window.Row {
 }
 
 // takeUniquesWindow does the same for a window of uniques.
-func (r *restored) takeUniquesWindow(labels string) []window.UniquesRow {
+func (r *restored) takeUniquesWindow(labels string) []window.SketchRow {
 	if r == nil {
 		return nil
 	}
@@ -181,8 +181,8 @@ func (e *Engine) restoredFor(d series.Desc) *restored {
 	if r := e.restored[d]; r != nil {
 		return r
 	}
-	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.Uniques),
-		windows: make(map[string]newest[[]window.Row]), uniquesWindows: make(map[string]newest[[]window.UniquesRow])}
+	r := &restored{desc: d, totals: make(map[string]int64), sketches: make(map[string][]snapshot.UniquesRow),
+		windows: make(map[string]newest[[]window.Row]), uniquesWindows: make(map[string]newest[[]window.SketchRow])}
 	if !strings.HasPrefix(d.Name(), reservedPrefix) {
 		e.restored[d] = r
 	}

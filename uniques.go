@@ -81,7 +81,7 @@ func (e *Engine) newUniques(s *entry) *Uniques {
 }
 
 // mergeRow merges a restored sketch into one of the same scheme.
-func mergeRow(sketch *hll.Sketch, row snapshot.Uniques) error {
+func mergeRow(sketch *hll.Sketch, row snapshot.UniquesRow) error {
 	if row.Scheme != sketch.Scheme() {
 		return fmt.Errorf("%w: the scheme is %v, not %v", hll.ErrScheme, row.Scheme, sketch.Scheme())
 	}

@@ -63,12 +63,12 @@ func TestMergeRowRefuses(t *testing.T) {
 	encoded, err := coarse.AppendBinary(nil)
 	require.NoError(t, err)
 	for _, c := range []struct {
-		row  snapshot.Uniques
+		row  snapshot.UniquesRow
 		want error
 	}{
-		{snapshot.Uniques{Scheme: hll.Options{Seed: 7}.Scheme(), Sketch: encoded}, hll.ErrScheme},
-		{snapshot.Uniques{Sketch: encoded}, hll.ErrPrecision},
-		{snapshot.Uniques{Sketch: encoded[:9]}, hll.ErrFormat},
+		{snapshot.UniquesRow{Scheme: hll.Options{Seed: 7}.Scheme(), Sketch: encoded}, hll.ErrScheme},
+		{snapshot.UniquesRow{Sketch: encoded}, hll.ErrPrecision},
+		{snapshot.UniquesRow{Sketch: encoded[:9]}, hll.ErrFormat},
 	} {
 		require.ErrorIs(t, mergeRow(fine, c.row), c.want)
 		assert.Zero(t, fine.Estimate().Count)

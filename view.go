@@ -24,8 +24,8 @@ type View struct {
 
 	// The engine's own series, which the package comment lists. The busiest
 	// series and the time of a sweep are those of the last snapshot.
-	Health []snapshot.Counter
-	Gauges []snapshot.Gauge
+	Health []snapshot.CounterRow
+	Gauges []snapshot.GaugeRow
 }
 
 // A CounterView is a counter as it stood when its View was filled.

@@ -17,16 +17,16 @@ import (
 // part of them that does not answer.
 
 type shelf struct {
-	totals []export.Total
+	totals []export.CounterTotal
 	down   []string
 }
 
-func (s *shelf) Totals(_ context.Context, q export.Query) (page []export.Total, err error) {
+func (s *shelf) Totals(_ context.Context, q export.Query) (page []export.CounterTotal, err error) {
 	if len(s.down) > 0 {
 		err = &export.PartialError{Missing: s.down, Err: errors.New("connection refused")}
 	}
 	for _, t := range s.totals {
-		if k := t.Key.String(); strings.HasPrefix(k, q.Prefix) && k > q.After && len(page) < q.Limit {
+		if k := t.Key.String(); strings.HasPrefix(k, q.Prefix) && k > q.After.String() && len(page) < q.Limit {
 			page = append(page, t)
 		}
 	}
@@ -42,8 +42,8 @@ func (*shelf) Uniques(context.Context, export.Query) ([]export.UniquesTotal, err
 	return []export.UniquesTotal{{Key: requests.Key("GET", "200"), Scheme: visitors.Scheme(), Sketch: visitors}}, nil
 }
 
-func (*shelf) Window(_ context.Context, _ series.Key, _ time.Duration, from, _ time.Time) ([]export.Bucket, error) {
-	return []export.Bucket{{Start: from, Count: 5}}, nil
+func (*shelf) Window(_ context.Context, _ series.Key, _ time.Duration, from, _ time.Time) ([]export.BucketTotal, error) {
+	return []export.BucketTotal{{Start: from, Count: 5}}, nil
 }
 
 // What can be read of a fleet does not depend on the store that keeps it.
@@ -75,7 +75,7 @@ func ExampleReader() {
 // A page begins after the last key of the one before.
 
 func ExampleQuery() {
-	fleet := &shelf{totals: []export.Total{
+	fleet := &shelf{totals: []export.CounterTotal{
 		{Key: requests.Key("GET", "200"), Value: 70, Writers: 2},
 		{Key: requests.Key("GET", "404"), Value: 3, Writers: 1},
 		{Key: requests.Key("POST", "200"), Value: 9, Writers: 2},
@@ -93,7 +93,7 @@ func ExampleQuery() {
 		if len(page) < q.Limit {
 			return
 		}
-		q.After = page[len(page)-1].Key.String()
+		q.After = page[len(page)-1].Key
 	}
 	// Output:
 	// http_requests_total{method="GET",code="200"} 70 of 2
@@ -105,7 +105,7 @@ func ExampleQuery() {
 
 func ExamplePartialError() {
 	fleet := &shelf{
-		totals: []export.Total{{Key: requests.Key("GET", "200"), Value: 70}},
+		totals: []export.CounterTotal{{Key: requests.Key("GET", "200"), Value: 70}},
 		down:   []string{"10.0.0.7:6379"},
 	}
 	page, err := fleet.Totals(context.Background(), export.Query{Limit: 10})

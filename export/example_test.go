@@ -27,7 +27,7 @@ func (c *counted) Snapshot(s *snapshot.Snapshot) {
 	c.seq++
 	s.Reset()
 	s.Writer, s.Seq, s.Taken = c.writer, c.seq, time.Now()
-	s.Counters = append(s.Counters, snapshot.Counter{Key: requests.Key("GET", "200"), Value: c.n.Load()})
+	s.Counters = append(s.Counters, snapshot.CounterRow{Key: requests.Key("GET", "200"), Value: c.n.Load()})
 }
 
 func (c *counted) Acknowledge(uint64) {}
@@ -46,9 +46,9 @@ func (printer) Write(_ context.Context, s *snapshot.Snapshot) error {
 func ExampleExporter() {
 	src := &counted{writer: snapshot.NewWriterID()}
 	e, err := export.New(export.Options{
-		Source: src,
-		Sinks:  []export.Sink{printer{}},
-		Every:  time.Hour,
+		Source:   src,
+		Sinks:    []export.Sink{printer{}},
+		Interval: time.Hour,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -81,10 +81,10 @@ func (unreachable) String() string { return "fleet" }
 
 func ExampleUnflushedError() {
 	e, err := export.New(export.Options{
-		Source: &counted{writer: snapshot.NewWriterID()},
-		Sinks:  []export.Sink{unreachable{}},
-		Every:  time.Hour,
-		Logger: slog.New(slog.DiscardHandler),
+		Source:   &counted{writer: snapshot.NewWriterID()},
+		Sinks:    []export.Sink{unreachable{}},
+		Interval: time.Hour,
+		Logger:   slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -129,7 +129,7 @@ func ExampleSink() {
 	err := sink.Write(context.Background(), &snapshot.Snapshot{
 		Writer:   snapshot.NewWriterID(),
 		Seq:      1,
-		Counters: []snapshot.Counter{{Key: requests.Key("GET", "200"), Value: 7}},
+		Counters: []snapshot.CounterRow{{Key: requests.Key("GET", "200"), Value: 7}},
 	})
 	fmt.Println(err)
 	// Output:
@@ -141,10 +141,10 @@ func ExampleSink() {
 
 func ExampleStats() {
 	e, err := export.New(export.Options{
-		Source: &counted{writer: snapshot.NewWriterID()},
-		Sinks:  []export.Sink{unreachable{}},
-		Every:  time.Hour,
-		Logger: slog.New(slog.DiscardHandler),
+		Source:   &counted{writer: snapshot.NewWriterID()},
+		Sinks:    []export.Sink{unreachable{}},
+		Interval: time.Hour,
+		Logger:   slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		fmt.Println(err)

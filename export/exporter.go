@@ -45,8 +45,8 @@ type Options struct {
 	Source Source
 	Sinks  []Sink
 
-	Every   time.Duration // between snapshots, give or take a tenth; 0 means 10 s
-	Timeout time.Duration // of one Write; 0 means 10 s
+	Interval time.Duration // between snapshots, give or take a tenth; 0 means 10 s
+	Timeout  time.Duration // of one Write; 0 means 10 s
 
 	// Prior are last snapshots of earlier writers, to be handed on to every
 	// sink. When all sinks hold one, or answer with ErrTooLate, HandedOn is
@@ -60,8 +60,8 @@ type Options struct {
 }
 
 const (
-	defaultEvery   = 10 * time.Second
-	defaultTimeout = 10 * time.Second
+	defaultInterval = 10 * time.Second
+	defaultTimeout  = 10 * time.Second
 
 	// A failing sink is tried again after minBackoff, then after twice as
 	// long each time up to maxBackoff; each wait is shortened at random by
@@ -114,7 +114,7 @@ type flushed struct {
 }
 
 // New starts an Exporter. The first snapshot is taken at a random
-// moment within Every, so that processes started together do not export
+// moment within Interval, so that processes started together do not export
 // together.
 func New(o Options) (*Exporter, error) {
 	switch {
@@ -122,11 +122,11 @@ func New(o Options) (*Exporter, error) {
 		return nil, errors.New("hotcount/export: Options.Source is nil")
 	case slices.Contains(o.Sinks, nil):
 		return nil, errors.New("hotcount/export: Options.Sinks has a nil sink")
-	case o.Every < 0 || o.Timeout < 0:
-		return nil, fmt.Errorf("hotcount/export: Options: negative Every %v or Timeout %v", o.Every, o.Timeout)
+	case o.Interval < 0 || o.Timeout < 0:
+		return nil, fmt.Errorf("hotcount/export: Options: negative Interval %v or Timeout %v", o.Interval, o.Timeout)
 	}
-	if o.Every == 0 {
-		o.Every = defaultEvery
+	if o.Interval == 0 {
+		o.Interval = defaultInterval
 	}
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
@@ -161,7 +161,7 @@ func (e *Exporter) loop() {
 			e.handedOn(s.Writer)
 		}
 	}
-	timer := time.NewTimer(rand.N(e.o.Every))
+	timer := time.NewTimer(rand.N(e.o.Interval))
 	defer timer.Stop()
 	for {
 		select {
@@ -171,7 +171,7 @@ func (e *Exporter) loop() {
 			if !e.closing.Load() { // Close takes the last snapshot
 				e.take()
 			}
-			timer.Reset(jitter(e.o.Every))
+			timer.Reset(jitter(e.o.Interval))
 		case answer := <-e.flushes:
 			answer <- e.take()
 		}

@@ -32,7 +32,7 @@ func (c *tally) Snapshot(s *snapshot.Snapshot) {
 	}
 	s.Seq = uint64(c.seq.Add(1))
 	s.Taken = time.Now()
-	s.Counters = append(s.Counters, snapshot.Counter{Value: c.n.Load()})
+	s.Counters = append(s.Counters, snapshot.CounterRow{Value: c.n.Load()})
 }
 
 func (c *tally) Acknowledge(seq uint64) {
@@ -103,7 +103,7 @@ func TestIntervals(t *testing.T) {
 	shortest, longest := every, every
 	for range runs {
 		r := &recorder{}
-		exporting(t, Options{Sinks: []Sink{r}, Every: every}, func(t *testing.T, e *Exporter, src *tally) {
+		exporting(t, Options{Sinks: []Sink{r}, Interval: every}, func(t *testing.T, e *Exporter, src *tally) {
 			start := time.Now()
 			time.Sleep(10 * every)
 			synctest.Wait()
@@ -140,7 +140,7 @@ func TestASlowSinkGetsTheNewestAndNoBacklog(t *testing.T) {
 
 func TestBackoff(t *testing.T) {
 	down := &recorder{err: errors.New("down")}
-	exporting(t, Options{Sinks: []Sink{down}, Every: time.Second}, func(t *testing.T, e *Exporter, src *tally) {
+	exporting(t, Options{Sinks: []Sink{down}, Interval: time.Second}, func(t *testing.T, e *Exporter, src *tally) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		want := minBackoff
@@ -298,7 +298,7 @@ func TestSinkNames(t *testing.T) {
 }
 
 func TestExporterOptions(t *testing.T) {
-	for _, o := range []Options{{}, {Source: &tally{}, Every: -1}, {Source: &tally{}, Timeout: -1}, {Source: &tally{}, Sinks: []Sink{nil}}} {
+	for _, o := range []Options{{}, {Source: &tally{}, Interval: -1}, {Source: &tally{}, Timeout: -1}, {Source: &tally{}, Sinks: []Sink{nil}}} {
 		_, err := New(o)
 		require.ErrorContains(t, err, "hotcount/export: Options")
 	}

@@ -75,7 +75,7 @@ func (m *model) Snapshot(s *snapshot.Snapshot) {
 	assert.LessOrEqual(m.t, len(m.buffers), len(m.sinks)+2)
 	s.Writer, s.Seq, s.Taken = modelWriter, m.seq, time.Now()
 	for range modelRows {
-		s.Counters = append(s.Counters, snapshot.Counter{Value: m.value})
+		s.Counters = append(s.Counters, snapshot.CounterRow{Value: m.value})
 	}
 	assert.Len(m.t, s.Counters, modelRows)
 	m.values[m.seq] = m.value
@@ -220,7 +220,7 @@ func runModel(t *testing.T, seed uint64) {
 	m := newModel(t, seed, 1+int(seed%4))
 	o := Options{
 		Source:   m,
-		Every:    modelEvery,
+		Interval: modelEvery,
 		Timeout:  5 * time.Second,
 		Prior:    []*snapshot.Snapshot{{Writer: snapshot.WriterID{2}, Seq: 7}, {Writer: snapshot.WriterID{3}, Seq: 1}},
 		HandedOn: m.handedOn,

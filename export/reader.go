@@ -17,7 +17,7 @@ type Reader interface {
 	// selects, in the order of their text form. If the store cannot give all
 	// of them by the end of ctx, the error is a *PartialError and the totals
 	// are those it gave.
-	Totals(ctx context.Context, q Query) ([]Total, error)
+	Totals(ctx context.Context, q Query) ([]CounterTotal, error)
 
 	// Uniques does the same for distinct counts: each is the union of the
 	// writers' sketches.
@@ -31,23 +31,23 @@ type Reader interface {
 	//
 	// Writers place what they count by their own wall clocks. What one
 	// counted between its last snapshot and its end is missing.
-	Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]Bucket, error)
+	Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]BucketTotal, error)
 }
 
-// A Query selects series by the text form of their keys, as Key.String writes
-// it. The zero Query selects the first DefaultLimit series.
+// A Query selects a page of series, in the order of the text form of their keys,
+// as Key.String writes it. The zero Query selects the first DefaultLimit series.
 type Query struct {
-	Prefix string // with which the text form begins
-	After  string // only those after this: the last of the page before
-	Limit  int    // how many at most; 0 means DefaultLimit
+	Prefix string     // with which the text form begins
+	After  series.Key // only those after this: the last of the page before; zero for the first page
+	Limit  int        // how many at most; 0 means DefaultLimit
 }
 
 // DefaultLimit is the length of a page of series that a Query gets if it does
 // not say.
 const DefaultLimit = 1000
 
-// A Total is a counter's sum over its writers.
-type Total struct {
+// A CounterTotal is a counter's sum over its writers.
+type CounterTotal struct {
 	Key     series.Key
 	Value   int64
 	Writers int // whose rows are in it one by one; those that are dead are added up
@@ -64,9 +64,9 @@ type UniquesTotal struct {
 	Sketch *hll.Sketch
 }
 
-// A Bucket is what all writers have added to a series in the resolution that
+// A BucketTotal is what all writers have added to a series in the resolution that
 // begins at Start.
-type Bucket struct {
+type BucketTotal struct {
 	Start time.Time
 	Count int64
 }

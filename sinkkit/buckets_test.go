@@ -43,7 +43,7 @@ func flushWindows(t *testing.T, m *Mirror, b *BucketMirror, st *Standing, s *sna
 func TestBucketMirrorSendsWhatChanged(t *testing.T) {
 	key := simKeys(t)[0]
 	rows := []window.Row{{Resolution: 10, Start: 90, Count: 1_000}, {Resolution: 10, Start: 101, Count: 5}, {Resolution: 10, Start: 109, Count: 6}}
-	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: time.Unix(0, 100), Windows: []snapshot.Window{{Key: key, Rows: rows}}}
+	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: time.Unix(0, 100), Windows: []snapshot.WindowRows{{Key: key, Rows: rows}}}
 	var m Mirror
 	var b BucketMirror
 	var st Standing

@@ -19,7 +19,7 @@ func ExampleBucketMirror() {
 		{Resolution: time.Minute, Start: noon.UnixNano(), Width: time.Minute, Count: 5},
 		{Resolution: time.Minute, Start: noon.Add(time.Minute).UnixNano(), Width: time.Second, Count: 1},
 	}
-	s.Windows = []snapshot.Window{{Key: requests.Key("GET", "200"), Rows: rows}}
+	s.Windows = []snapshot.WindowRows{{Key: requests.Key("GET", "200"), Rows: rows}}
 
 	var mirror sinkkit.Mirror
 	var buckets sinkkit.BucketMirror
@@ -49,12 +49,12 @@ func ExampleMirror() {
 	s := &snapshot.Snapshot{
 		Writer:   snapshot.NewWriterID(),
 		Seq:      1,
-		Counters: []snapshot.Counter{{Key: requests.Key("GET", "200"), Value: 7}},
+		Counters: []snapshot.CounterRow{{Key: requests.Key("GET", "200"), Value: 7}},
 	}
 	var m sinkkit.Mirror
 	var standing sinkkit.Standing // what the store says of the writer
 
-	flush := func() (sent []sinkkit.Row) {
+	flush := func() (sent []snapshot.CounterRow) {
 		m.Follow(s)
 		if step, err := m.Settle(standing); step != sinkkit.Send {
 			fmt.Println(step, err)
@@ -68,7 +68,7 @@ func ExampleMirror() {
 		fmt.Println("first:", r.Key, r.Value)
 	}
 	s.Seq = 2
-	s.Counters = append(s.Counters, snapshot.Counter{Key: requests.Key("GET", "404"), Value: 1})
+	s.Counters = append(s.Counters, snapshot.CounterRow{Key: requests.Key("GET", "404"), Value: 1})
 	for _, r := range flush() { // the mark says that the first one arrived
 		fmt.Println("second:", r.Key, r.Value)
 	}

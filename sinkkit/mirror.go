@@ -66,8 +66,8 @@ type Mirror struct {
 
 	counters map[rowID]held
 	uniques  map[rowID]sketched
-	sketches []snapshot.Uniques // buffer of Pick
-	rows     []Row              // buffer of Pick
+	sketches []snapshot.UniquesRow // buffer of Pick
+	rows     []snapshot.CounterRow // buffer of Pick
 }
 
 // remembered is for how many snapshots a mirror remembers rows that are final,
@@ -102,13 +102,6 @@ type sketched struct {
 	tried  uint64
 	picked uint64
 	clean  bool
-}
-
-// A Row is one counter of one writer, as it goes to a store.
-type Row struct {
-	Key     series.Key
-	Created int64 // Unix nanoseconds; a later one starts from zero again
-	Value   int64 // since Created
 }
 
 // A Mark names one flush. It is random.
@@ -232,7 +225,7 @@ func (m *Mirror) remint() {
 // Pick returns the rows and sketches of s that the store does not hold, sorted
 // by key, and the rows of a series by Created. Both are valid until the next
 // Pick.
-func (m *Mirror) Pick(s *snapshot.Snapshot) ([]Row, []snapshot.Uniques) {
+func (m *Mirror) Pick(s *snapshot.Snapshot) ([]snapshot.CounterRow, []snapshot.UniquesRow) {
 	if m.next.IsZero() {
 		m.Claim()
 	}
@@ -244,13 +237,13 @@ func (m *Mirror) Pick(s *snapshot.Snapshot) ([]Row, []snapshot.Uniques) {
 
 func (m *Mirror) pickCounters(s *snapshot.Snapshot) {
 	m.rows = m.rows[:0]
-	for _, counters := range [...][]snapshot.Counter{s.Final, s.Counters} {
+	for _, counters := range [...][]snapshot.CounterRow{s.Final, s.Counters} {
 		for _, c := range counters {
 			id := rowID{c.Key, c.Created}
 			h := m.counters[id]
 			if !h.clean || h.value != c.Value {
 				h.clean = false
-				m.rows = append(m.rows, Row{c.Key, c.Created, c.Value - h.offset})
+				m.rows = append(m.rows, snapshot.CounterRow{Key: c.Key, Created: c.Created, Value: c.Value - h.offset})
 			}
 			h.tried, h.picked = c.Value, s.Seq
 			m.counters[id] = h
@@ -259,11 +252,11 @@ func (m *Mirror) pickCounters(s *snapshot.Snapshot) {
 	if len(m.counters) > len(s.Final)+len(s.Counters) {
 		for id, h := range m.counters {
 			if h.picked != s.Seq && !h.clean { // final, and lost by the store
-				m.rows = append(m.rows, Row{id.key, id.created, h.tried - h.offset})
+				m.rows = append(m.rows, snapshot.CounterRow{Key: id.key, Created: id.created, Value: h.tried - h.offset})
 			}
 		}
 	}
-	slices.SortFunc(m.rows, func(a, b Row) int {
+	slices.SortFunc(m.rows, func(a, b snapshot.CounterRow) int {
 		return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Created, b.Created))
 	})
 }
@@ -280,7 +273,7 @@ func (m *Mirror) pickUniques(s *snapshot.Snapshot) {
 		}
 		m.uniques[id] = h
 	}
-	slices.SortFunc(m.sketches, func(a, b snapshot.Uniques) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(m.sketches, func(a, b snapshot.UniquesRow) int { return a.Key.Compare(b.Key) })
 }
 
 // Hold says that the store holds all of s.

@@ -115,10 +115,10 @@ func simulate(t *testing.T, transactional bool, seed uint64) {
 
 func TestMirrorSendsWhatChanged(t *testing.T) {
 	keys := simKeys(t)
-	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Counters: []snapshot.Counter{{Key: keys[0], Created: 1, Value: 5}, {Key: keys[1], Created: 1, Value: 7}}}
-	s.Uniques = []snapshot.Uniques{{Key: keys[2], Created: 1, Sketch: []byte("x")}}
+	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Counters: []snapshot.CounterRow{{Key: keys[0], Created: 1, Value: 5}, {Key: keys[1], Created: 1, Value: 7}}}
+	s.Uniques = []snapshot.UniquesRow{{Key: keys[2], Created: 1, Sketch: []byte("x")}}
 	var m Mirror
-	send := func() ([]Row, []snapshot.Uniques) {
+	send := func() ([]snapshot.CounterRow, []snapshot.UniquesRow) {
 		t.Helper()
 		m.Follow(s)
 		step, err := m.Settle(Standing{Seq: m.acked.seq, Mark: m.acked.mark})
@@ -138,11 +138,11 @@ func TestMirrorSendsWhatChanged(t *testing.T) {
 	assert.Empty(t, sketches)
 
 	s.Seq++
-	s.Final = []snapshot.Counter{{Key: keys[0], Created: 1, Value: 6}}
-	s.Counters[0] = snapshot.Counter{Key: keys[0], Created: 2, Value: 1}
+	s.Final = []snapshot.CounterRow{{Key: keys[0], Created: 1, Value: 6}}
+	s.Counters[0] = snapshot.CounterRow{Key: keys[0], Created: 2, Value: 1}
 	s.Uniques[0].Sketch = []byte("xy")
 	rows, sketches = send()
-	assert.Equal(t, []Row{{keys[0], 1, 6}, {keys[0], 2, 1}}, rows)
+	assert.Equal(t, []snapshot.CounterRow{{Key: keys[0], Created: 1, Value: 6}, {Key: keys[0], Created: 2, Value: 1}}, rows)
 	assert.Len(t, sketches, 1)
 
 	m.Follow(s)
@@ -153,7 +153,7 @@ func TestMirrorSendsWhatChanged(t *testing.T) {
 
 func TestMirrorOfAnEarlierRun(t *testing.T) {
 	keys := simKeys(t)
-	last := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 7, Counters: []snapshot.Counter{{Key: keys[0], Created: 1, Value: 5}}}
+	last := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 7, Counters: []snapshot.CounterRow{{Key: keys[0], Created: 1, Value: 5}}}
 	for _, test := range []struct {
 		name  string
 		store Standing
@@ -193,7 +193,7 @@ func TestMirrorOfAnEarlierRun(t *testing.T) {
 
 func TestMirrorForgetsFinalRowsInTime(t *testing.T) {
 	keys := simKeys(t)
-	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Final: []snapshot.Counter{{Key: keys[0], Created: 1, Value: 5}}}
+	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Final: []snapshot.CounterRow{{Key: keys[0], Created: 1, Value: 5}}}
 	var m Mirror
 	for range 2 * remembered {
 		m.Follow(s)

@@ -20,8 +20,8 @@ type simSource struct {
 	writer  snapshot.WriterID
 	seq     uint64
 	clock   int64
-	live    map[string]snapshot.Counter
-	final   []snapshot.Counter
+	live    map[string]snapshot.CounterRow
+	final   []snapshot.CounterRow
 	finalAt []uint64 // the first snapshot that has the row
 	windows map[series.Key]map[time.Duration][]window.Row
 	started int64
@@ -33,7 +33,7 @@ func newSimSource(rng *rand.Rand) *simSource {
 	return &simSource{
 		rng:     rng,
 		writer:  snapshot.NewWriterID(),
-		live:    map[string]snapshot.Counter{},
+		live:    map[string]snapshot.CounterRow{},
 		windows: map[series.Key]map[time.Duration][]window.Row{},
 		started: started,
 		now:     started,
@@ -60,7 +60,7 @@ func (so *simSource) count(keys []series.Key, truth map[string]int64) {
 		c, ok := so.live[k.String()]
 		if !ok {
 			so.clock++
-			c = snapshot.Counter{Key: k, Created: so.clock}
+			c = snapshot.CounterRow{Key: k, Created: so.clock}
 		}
 		n := so.rng.Int64N(10) - 3
 		c.Value += n
@@ -113,7 +113,7 @@ func (so *simSource) snapshot() *snapshot.Snapshot {
 		for i := range rows[1:] {
 			rows[i+1].Start += so.rng.Int64N(8) - 4 // a clock is never quite right
 		}
-		s.Windows = append(s.Windows, snapshot.Window{Key: k, Rows: rows})
+		s.Windows = append(s.Windows, snapshot.WindowRows{Key: k, Rows: rows})
 	}
 	return s
 }

@@ -278,20 +278,20 @@ func takeDesc(c *cursor) series.Desc {
 	return d
 }
 
-func takeCounter(c *cursor) Counter {
-	return Counter{Key: c.key(), Created: c.createdAt(), Value: c.varint()}
+func takeCounter(c *cursor) CounterRow {
+	return CounterRow{Key: c.key(), Created: c.createdAt(), Value: c.varint()}
 }
 
 // takeUniques copies what it takes: a few large sketches would otherwise be
 // held twice.
-func takeUniques(c *cursor) Uniques {
-	u := Uniques{Key: c.key(), Created: c.createdAt(), Scheme: c.scheme(), Sketch: []byte(c.value())}
+func takeUniques(c *cursor) UniquesRow {
+	u := UniquesRow{Key: c.key(), Created: c.createdAt(), Scheme: c.scheme(), Sketch: []byte(c.value())}
 	u.Key = u.Key.Clone()
 	return u
 }
 
-func takeGauge(c *cursor) Gauge {
-	return Gauge{Key: c.key(), Value: math.Float64frombits(c.uint64())}
+func takeGauge(c *cursor) GaugeRow {
+	return GaugeRow{Key: c.key(), Value: math.Float64frombits(c.uint64())}
 }
 
 func takeFold(c *cursor) Fold {

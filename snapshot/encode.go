@@ -174,13 +174,13 @@ func (e *encoder) write(b []byte) {
 	e.err = err
 }
 
-func (e *encoder) addCounter(b []byte, c *Counter) ([]byte, error) {
+func (e *encoder) addCounter(b []byte, c *CounterRow) ([]byte, error) {
 	b, err := e.addKey(b, c.Key)
 	b = e.addCreated(b, c.Created)
 	return binary.AppendVarint(b, c.Value), err
 }
 
-func (e *encoder) addUniques(b []byte, u *Uniques) ([]byte, error) {
+func (e *encoder) addUniques(b []byte, u *UniquesRow) ([]byte, error) {
 	b, err := e.addKey(b, u.Key)
 	if err == nil {
 		err = room(b, len(u.Sketch))
@@ -198,7 +198,7 @@ func addScheme(b []byte, s hll.Scheme) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, byte(s.Hash)), s.SeedPrint)
 }
 
-func (e *encoder) addGauge(b []byte, g *Gauge) ([]byte, error) {
+func (e *encoder) addGauge(b []byte, g *GaugeRow) ([]byte, error) {
 	b, err := e.addKey(b, g.Key)
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(g.Value)), err
 }

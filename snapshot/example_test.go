@@ -17,7 +17,7 @@ func ExampleSnapshot() {
 	s := snapshot.Snapshot{
 		Writer:   snapshot.NewWriterID(),
 		Seq:      1,
-		Counters: []snapshot.Counter{{Key: requests.Key("GET", "200"), Value: 7}},
+		Counters: []snapshot.CounterRow{{Key: requests.Key("GET", "200"), Value: 7}},
 	}
 	var file bytes.Buffer
 	if _, err := s.WriteTo(&file); err != nil {
@@ -58,11 +58,11 @@ func ExampleSnapshot_rows() {
 	s := snapshot.Snapshot{ // by the zero writer, so a sum
 		Seq:     1,
 		Folded:  []snapshot.Fold{{Writer: snapshot.NewWriterID(), Seq: 3}},
-		Gauges:  []snapshot.Gauge{{Key: key, Value: 0.5}},
-		Windows: []snapshot.Window{{Key: key, Rows: []window.Row{{Resolution: time.Minute, Start: noon, Width: time.Minute, Count: 5}}}},
-		UniquesWindows: []snapshot.UniquesWindow{{
+		Gauges:  []snapshot.GaugeRow{{Key: key, Value: 0.5}},
+		Windows: []snapshot.WindowRows{{Key: key, Rows: []window.Row{{Resolution: time.Minute, Start: noon, Width: time.Minute, Count: 5}}}},
+		UniquesWindows: []snapshot.UniquesWindowRows{{
 			Key:  key,
-			Rows: []window.UniquesRow{{Start: noon, Width: time.Minute, Scheme: visitors.Scheme(), Sketch: sketch}},
+			Rows: []window.SketchRow{{Start: noon, Width: time.Minute, Scheme: visitors.Scheme(), Sketch: sketch}},
 		}},
 	}
 	s.AppendUniques(key, noon, visitors)

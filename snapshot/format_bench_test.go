@@ -21,7 +21,7 @@ func manyCounters(tb testing.TB, n int) *Snapshot {
 	now := time.Now()
 	s := &Snapshot{Writer: NewWriterID(), Seq: 1, Started: now, Taken: now}
 	for i := range n {
-		s.Counters = append(s.Counters, Counter{
+		s.Counters = append(s.Counters, CounterRow{
 			Key:     families[i%len(families)].Key(fmt.Sprint("post-", i), "view"),
 			Created: now.UnixNano() + int64(i)*1000,
 			Value:   int64(i) * 37 % 100_003,

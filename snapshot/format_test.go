@@ -43,33 +43,33 @@ func sample(t testing.TB) *Snapshot {
 		Seq:     42,
 		Started: time.Unix(1_700_000_000, 1).UTC(),
 		Taken:   time.Unix(1_700_000_100, 999_999_999).UTC(),
-		Counters: []Counter{
+		Counters: []CounterRow{
 			{plain.Key(), 1_700_000_000_000_000_000, 7},
 			{labelled.Key("GET", "200"), 1_700_000_000_000_000_001, math.MaxInt64},
 			{plain.Key(), 0, 0},
 			{twin.Key("", "\x00\xff"), math.MinInt64, math.MinInt64},
 		},
-		Uniques: []Uniques{
+		Uniques: []UniquesRow{
 			{labelled.Key("GET", "200"), 5, hll.Scheme{}, []byte("sketch")},
 			{plain.Key(), 6, hll.Scheme{Hash: hll.Redis, SeedPrint: math.MaxUint64}, []byte{}},
 		},
-		Windows: []Window{
+		Windows: []WindowRows{
 			{labelled.Key("GET", "200"), []window.Row{
 				{Resolution: time.Second, Start: 1_700_000_000_000_000_000, Width: time.Second, Count: 3},
 				{Resolution: time.Minute, Start: math.MinInt64, Width: math.MaxInt64, Count: math.MinInt64},
 			}},
 			{plain.Key(), []window.Row{}},
 		},
-		UniquesWindows: []UniquesWindow{
-			{labelled.Key("GET", "200"), []window.UniquesRow{
+		UniquesWindows: []UniquesWindowRows{
+			{labelled.Key("GET", "200"), []window.SketchRow{
 				{Start: 1_700_000_000_000_000_000, Width: time.Minute, Scheme: hll.Scheme{SeedPrint: 7}, Sketch: []byte("sketch")},
 				{Start: math.MinInt64, Width: math.MaxInt64, Sketch: []byte{}},
 			}},
-			{plain.Key(), []window.UniquesRow{}},
+			{plain.Key(), []window.SketchRow{}},
 		},
-		Gauges:  []Gauge{{plain.Key(), math.Inf(-1)}, {plain.Key(), 0.25}},
-		Final:   []Counter{{labelled.Key("PUT", "500"), 3, -1}},
-		Retired: []Counter{{labelled.Key("PUT", "500"), 2, 1}},
+		Gauges:  []GaugeRow{{plain.Key(), math.Inf(-1)}, {plain.Key(), 0.25}},
+		Final:   []CounterRow{{labelled.Key("PUT", "500"), 3, -1}},
+		Retired: []CounterRow{{labelled.Key("PUT", "500"), 2, 1}},
 		Folded:  []Fold{{WriterID{1}, 1}, {WriterID{2}, math.MaxUint64}},
 	}
 }
@@ -93,10 +93,10 @@ func TestRoundTrip(t *testing.T) {
 	long := sample(t)
 	wide := desc(t, "wide_total", "a")
 	for i := range 30_000 { // many frames, and a row larger than one
-		long.Counters = append(long.Counters, Counter{wide.Key(string(rune(i))), int64(i), int64(-i)})
-		long.Final = append(long.Final, Counter{desc(t, "f"+string(rune('a'+i%26))).Key(), 0, 1})
+		long.Counters = append(long.Counters, CounterRow{wide.Key(string(rune(i))), int64(i), int64(-i)})
+		long.Final = append(long.Final, CounterRow{desc(t, "f"+string(rune('a'+i%26))).Key(), 0, 1})
 	}
-	long.Counters = append(long.Counters, Counter{wide.Key(string(make([]byte, 5*frameSize))), 1, 2})
+	long.Counters = append(long.Counters, CounterRow{wide.Key(string(make([]byte, 5*frameSize))), 1, 2})
 	for name, want := range map[string]*Snapshot{"zero": {}, "sample": sample(t), "long": long} {
 		t.Run(name, func(t *testing.T) {
 			data := encode(t, want)
@@ -274,10 +274,10 @@ func TestWriterErrorsAreReported(t *testing.T) {
 }
 
 func TestRowsThatCannotBeWritten(t *testing.T) {
-	_, err := (&Snapshot{Counters: []Counter{{}}}).WriteTo(io.Discard)
+	_, err := (&Snapshot{Counters: []CounterRow{{}}}).WriteTo(io.Discard)
 	require.ErrorContains(t, err, "without a key")
 
-	_, err = (&Snapshot{Uniques: []Uniques{{Key: desc(t, "a").Key(), Sketch: make([]byte, maxFrameSize)}}}).WriteTo(io.Discard)
+	_, err = (&Snapshot{Uniques: []UniquesRow{{Key: desc(t, "a").Key(), Sketch: make([]byte, maxFrameSize)}}}).WriteTo(io.Discard)
 	require.ErrorContains(t, err, "at most")
 }
 

@@ -20,19 +20,19 @@ type Snapshot struct {
 	Started time.Time // when the writer started
 	Taken   time.Time // when this snapshot began
 
-	Counters []Counter
-	Uniques  []Uniques
-	Gauges   []Gauge
+	Counters []CounterRow
+	Uniques  []UniquesRow
+	Gauges   []GaugeRow
 
-	Windows        []Window
-	UniquesWindows []UniquesWindow
+	Windows        []WindowRows
+	UniquesWindows []UniquesWindowRows
 
 	// Final holds the last values of counters that have left the engine
 	// because they were idle. A row stays here, unchanged, until a snapshot
 	// that holds it has been acknowledged by every sink. A series that comes
 	// back is a new row in Counters with a later Created. Rows are told apart
 	// by (Writer, Key, Created).
-	Final []Counter
+	Final []CounterRow
 
 	// Retired and Folded are a keeping sink's own, filled in what it gives
 	// back, and empty in what a Source gives.
@@ -40,7 +40,7 @@ type Snapshot struct {
 	// Retired holds, per series, the sum of the rows that were Final once
 	// and that every sink has acknowledged. A sink that was given those
 	// rows must not be given them again, so only totals count them.
-	Retired []Counter
+	Retired []CounterRow
 
 	// Folded lists the writers whose rows have been added up in the rows of
 	// this snapshot, which then has the zero WriterID.
@@ -73,8 +73,8 @@ func (s *Snapshot) Reset() {
 	}
 }
 
-// A Counter row is the count of one series since Created.
-type Counter struct {
+// A CounterRow is the count of one series since Created.
+type CounterRow struct {
 	Key     series.Key
 	Created int64 // Unix nanoseconds
 	Value   int64
@@ -82,9 +82,9 @@ type Counter struct {
 
 // AllCounters yields every counter row whatever its standing: Counters, Final
 // and Retired. The sum of a series' rows over all writers is its lifetime total.
-func (s *Snapshot) AllCounters() iter.Seq[Counter] {
-	return func(yield func(Counter) bool) {
-		for _, rows := range [...][]Counter{s.Counters, s.Final, s.Retired} {
+func (s *Snapshot) AllCounters() iter.Seq[CounterRow] {
+	return func(yield func(CounterRow) bool) {
+		for _, rows := range [...][]CounterRow{s.Counters, s.Final, s.Retired} {
 			for _, c := range rows {
 				if !yield(c) {
 					return
@@ -94,10 +94,10 @@ func (s *Snapshot) AllCounters() iter.Seq[Counter] {
 	}
 }
 
-// A Uniques row is one series' sketch in the format of hll.Sketch's
+// A UniquesRow is one series' sketch in the format of hll.Sketch's
 // AppendBinary. A series may have several rows; its count is that of their
 // union.
-type Uniques struct {
+type UniquesRow struct {
 	Key     series.Key
 	Created int64 // Unix nanoseconds
 
@@ -115,7 +115,7 @@ func (s *Snapshot) AppendUniques(k series.Key, created int64, sketch *hll.Sketch
 		buf = s.Uniques[:n+1][n].Sketch[:0]
 	}
 	buf, _ = sketch.AppendBinary(buf) // the error is always nil
-	s.Uniques = append(s.Uniques, Uniques{Key: k, Created: created, Scheme: sketch.Scheme(), Sketch: buf})
+	s.Uniques = append(s.Uniques, UniquesRow{Key: k, Created: created, Scheme: sketch.Scheme(), Sketch: buf})
 }
 
 // A Fold says that another writer's rows, as they were in its snapshot Seq, are
@@ -125,9 +125,9 @@ type Fold struct {
 	Seq    uint64
 }
 
-// A Gauge row is a reading that must not be summed over writers: the engine's
+// A GaugeRow is a reading that must not be summed over writers: the engine's
 // own health, such as skew.
-type Gauge struct {
+type GaugeRow struct {
 	Key   series.Key
 	Value float64
 }

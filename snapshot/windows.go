@@ -8,21 +8,21 @@ import (
 	"github.com/hotcount/hotcount/window"
 )
 
-// A Window is what was added to one series over the last while, in buckets of
+// WindowRows are what was added to one series over the last while, in buckets of
 // one or more resolutions. Rows from before the snapshot's Started are those of
 // earlier writers, which this one has taken over: within one directory the newest
 // window of a series is the whole one, but a store that adds writers up leaves
 // such rows out.
-type Window struct {
+type WindowRows struct {
 	Key  series.Key
 	Rows []window.Row
 }
 
-// A UniquesWindow is the same for distinct elements: a sketch for each bucket.
+// UniquesWindowRows are the same for distinct elements: a sketch for each bucket.
 // A union may count an element twice, so a store takes all of its rows.
-type UniquesWindow struct {
+type UniquesWindowRows struct {
 	Key  series.Key
-	Rows []window.UniquesRow
+	Rows []window.SketchRow
 }
 
 // AppendWindow appends the rows of w to s.Windows, reusing the memory of rows
@@ -34,7 +34,7 @@ func (s *Snapshot) AppendWindow(k series.Key, w interface {
 	if n := len(s.Windows); n < cap(s.Windows) {
 		rows = s.Windows[:n+1][n].Rows[:0]
 	}
-	s.Windows = append(s.Windows, Window{Key: k, Rows: w.AppendRows(rows)})
+	s.Windows = append(s.Windows, WindowRows{Key: k, Rows: w.AppendRows(rows)})
 }
 
 // The least bytes that a row takes, which bounds what a decoder reserves.
@@ -43,7 +43,7 @@ const (
 	leastUniquesRow = 2 + 1 + 8 + 1 // two numbers, a scheme, a length
 )
 
-func (e *encoder) addWindow(b []byte, w *Window) ([]byte, error) {
+func (e *encoder) addWindow(b []byte, w *WindowRows) ([]byte, error) {
 	b, err := e.addKey(b, w.Key)
 	if err == nil {
 		err = room(b, len(w.Rows)*4*binary.MaxVarintLen64)
@@ -63,8 +63,8 @@ func (e *encoder) addWindow(b []byte, w *Window) ([]byte, error) {
 	return b, nil
 }
 
-func takeWindow(c *cursor) Window {
-	w := Window{Key: c.key()}
+func takeWindow(c *cursor) WindowRows {
+	w := WindowRows{Key: c.key()}
 	w.Key = w.Key.Clone()
 	w.Rows = make([]window.Row, c.length(leastWindowRow))
 	var start int64
@@ -76,7 +76,7 @@ func takeWindow(c *cursor) Window {
 	return w
 }
 
-func (e *encoder) addUniquesWindow(b []byte, w *UniquesWindow) ([]byte, error) {
+func (e *encoder) addUniquesWindow(b []byte, w *UniquesWindowRows) ([]byte, error) {
 	b, err := e.addKey(b, w.Key)
 	if err != nil {
 		return b, err
@@ -97,14 +97,14 @@ func (e *encoder) addUniquesWindow(b []byte, w *UniquesWindow) ([]byte, error) {
 	return b, nil
 }
 
-func takeUniquesWindow(c *cursor) UniquesWindow {
-	w := UniquesWindow{Key: c.key()}
+func takeUniquesWindow(c *cursor) UniquesWindowRows {
+	w := UniquesWindowRows{Key: c.key()}
 	w.Key = w.Key.Clone()
-	w.Rows = make([]window.UniquesRow, c.length(leastUniquesRow))
+	w.Rows = make([]window.SketchRow, c.length(leastUniquesRow))
 	var start int64
 	for i := range w.Rows {
 		start += c.varint()
-		w.Rows[i] = window.UniquesRow{Start: start, Width: time.Duration(c.uvarint()), Scheme: c.scheme(), Sketch: []byte(c.value())}
+		w.Rows[i] = window.SketchRow{Start: start, Width: time.Duration(c.uvarint()), Scheme: c.scheme(), Sketch: []byte(c.value())}
 	}
 	return w
 }

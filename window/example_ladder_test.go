@@ -69,7 +69,7 @@ func ExampleRingStats() {
 }
 
 // A window of unique elements outlives its process as rows, too.
-func ExampleUniquesRow() {
+func ExampleSketchRow() {
 	before, err := window.NewUniques(window.UniquesOptions{Resolution: time.Minute, Buckets: 60})
 	if err != nil {
 		fmt.Println(err)

@@ -246,31 +246,31 @@ func TestUniquesRestoreRefuses(t *testing.T) {
 		pass(time.Minute)
 		u.AddString("b")
 
-		encoded := func(o hll.Options) UniquesRow {
+		encoded := func(o hll.Options) SketchRow {
 			sk, err := hll.New(o)
 			require.NoError(t, err)
 			sk.AddString("c")
 			b, err := sk.AppendBinary(nil)
 			require.NoError(t, err)
-			return UniquesRow{Start: time.Now().Add(-time.Second).UnixNano(), Width: time.Second, Scheme: sk.Scheme(), Sketch: b}
+			return SketchRow{Start: time.Now().Add(-time.Second).UnixNano(), Width: time.Second, Scheme: sk.Scheme(), Sketch: b}
 		}
 		cut := encoded(hll.Options{})
 		cut.Sketch = cut.Sketch[:len(cut.Sketch)-1]
 		for _, c := range []struct {
-			row  UniquesRow
+			row  SketchRow
 			want error
 		}{
-			{UniquesRow{Start: -1, Width: 1}, ErrRows},
-			{UniquesRow{Width: -1}, ErrRows},
+			{SketchRow{Start: -1, Width: 1}, ErrRows},
+			{SketchRow{Width: -1}, ErrRows},
 			{cut, hll.ErrFormat},
 			{encoded(hll.Options{Seed: 3}), hll.ErrScheme},
 			{encoded(hll.Options{Hash: hll.Redis}), hll.ErrScheme},
 			{encoded(hll.Options{Precision: 10}), hll.ErrPrecision},
 		} {
-			assert.ErrorIs(t, u.Restore([]UniquesRow{encoded(hll.Options{}), c.row}), c.want)
+			assert.ErrorIs(t, u.Restore([]SketchRow{encoded(hll.Options{}), c.row}), c.want)
 		}
 		assert.Equal(t, uint64(2), u.Last(time.Hour).Count)
-		require.NoError(t, u.Restore([]UniquesRow{encoded(hll.Options{Precision: 16})}))
+		require.NoError(t, u.Restore([]SketchRow{encoded(hll.Options{Precision: 16})}))
 		assert.Equal(t, uint64(2), u.Last(math.MaxInt64).Count, "b and c")
 	})
 }

@@ -124,10 +124,10 @@ func (u *Uniques) Size() (bytes int) {
 	return bytes
 }
 
-// A UniquesRow is some of a Uniques window as plain data, for a snapshot, as a
+// A SketchRow is some of a Uniques window as plain data, for a snapshot, as a
 // Row is of a Ring. A row without a Sketch is watched time in which nothing was
 // added.
-type UniquesRow struct {
+type SketchRow struct {
 	Start  int64 // Unix nanoseconds
 	Width  time.Duration
 	Scheme hll.Scheme
@@ -136,10 +136,10 @@ type UniquesRow struct {
 
 // AppendRows appends the window's rows to dst, oldest first, for Restore in a
 // later run. It copies every sketch.
-func (u *Uniques) AppendRows(dst []UniquesRow) []UniquesRow {
+func (u *Uniques) AppendRows(dst []SketchRow) []SketchRow {
 	line := u.r.sampler.timeline()
 	u.r.all(func(at stretch, s *hll.Sketch) {
-		row := UniquesRow{Start: line.wall(at.from).UnixNano(), Width: time.Duration(at.to - at.from)}
+		row := SketchRow{Start: line.wall(at.from).UnixNano(), Width: time.Duration(at.to - at.from)}
 		if s != nil && !emptySketch(s) {
 			row.Scheme = s.Scheme()
 			row.Sketch, _ = s.AppendBinary(nil) // the error is always nil
@@ -156,7 +156,7 @@ func (u *Uniques) AppendRows(dst []UniquesRow) []UniquesRow {
 // Sketches that are finer than the window's are folded. The error wraps ErrRows,
 // hll.ErrFormat, hll.ErrScheme or hll.ErrPrecision, or is ErrClosed; the window
 // is then as it was.
-func (u *Uniques) Restore(rows []UniquesRow) error {
+func (u *Uniques) Restore(rows []SketchRow) error {
 	at := make([]stretch, len(rows))
 	sketches := make([]*hll.Sketch, len(rows))
 	for i, r := range rows {
@@ -179,7 +179,7 @@ func (u *Uniques) Restore(rows []UniquesRow) error {
 }
 
 // decode returns the row's sketch with the options of the window.
-func (u *Uniques) decode(r UniquesRow) (*hll.Sketch, error) {
+func (u *Uniques) decode(r SketchRow) (*hll.Sketch, error) {
 	s := u.fresh()
 	if r.Scheme != s.Scheme() {
 		return nil, fmt.Errorf("%w: %v in a window of %v", hll.ErrScheme, r.Scheme, s.Scheme())

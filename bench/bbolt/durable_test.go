@@ -38,7 +38,7 @@ func counters(b *testing.B) *snapshot.Snapshot {
 	now := time.Now()
 	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: now, Taken: now}
 	for i := range rows {
-		s.Counters = append(s.Counters, snapshot.Counter{
+		s.Counters = append(s.Counters, snapshot.CounterRow{
 			Key:     desc.Key(fmt.Sprintf("/posts/%05d", i), "200"),
 			Created: now.UnixNano(),
 		})

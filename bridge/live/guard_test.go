@@ -157,7 +157,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	for _, o := range []live.Options{
 		{Hosts: []string{""}}, {Hosts: []string{"a.example:80"}}, {Hosts: []string{"http://a.example"}}, {Hosts: []string{"a.example/x"}},
 		{Hosts: []string{"[::1]:80"}}, {Hosts: []string{"*"}},
-		{Every: 1}, {Every: -1}, {Rows: -1}, {Rows: 501}, {Streams: -1},
+		{Interval: 1}, {Interval: -1}, {Rows: -1}, {Rows: 501}, {Streams: -1},
 	} {
 		_, err := live.New(e, o)
 		assert.ErrorIs(t, err, live.ErrOptions, "%+v", o)

@@ -102,7 +102,7 @@ func (h *hub) newcomers(all bool) (by map[query][]*client, ok bool) {
 // the last one, at once unless others have just been answered so.
 func (p *Page) watch() {
 	w := watcher{page: p}
-	next := time.NewTimer(p.o.Every)
+	next := time.NewTimer(p.o.Interval)
 	defer next.Stop()
 	wake := p.hub.wake // nil during a rest
 	var rest <-chan time.Time
@@ -133,7 +133,7 @@ func (p *Page) watch() {
 		}
 		took := time.Since(began)
 		if tick {
-			next.Reset(max(p.o.Every, busyShare*took))
+			next.Reset(max(p.o.Interval, busyShare*took))
 		} else {
 			wake, rest = nil, time.After(busyShare*took)
 		}

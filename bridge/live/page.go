@@ -21,8 +21,8 @@ type Options struct {
 	// browsers may ask for the page.
 	Hosts []string
 
-	// Every is the least time between two updates, 1 s by default.
-	Every time.Duration
+	// Interval is the least time between two updates, 1 s by default.
+	Interval time.Duration
 
 	// Rows is how many series are shown at a time, 20 by default and 500 at
 	// most.
@@ -34,14 +34,14 @@ type Options struct {
 }
 
 const (
-	defaultTitle   = "hotcount"
-	defaultEvery   = time.Second
-	defaultRows    = 20
-	maxRows        = 500
-	defaultStreams = 32
+	defaultTitle    = "hotcount"
+	defaultInterval = time.Second
+	defaultRows     = 20
+	maxRows         = 500
+	defaultStreams  = 32
 
-	// minEvery keeps a page readable and its server idle.
-	minEvery = 100 * time.Millisecond
+	// minInterval keeps a page readable and its server idle.
+	minInterval = 100 * time.Millisecond
 )
 
 // ErrOptions is wrapped by the errors of New.
@@ -62,8 +62,8 @@ func New(e *hotcount.Engine, o Options) (*Page, error) {
 	switch {
 	case e == nil:
 		return nil, fmt.Errorf("%w: the engine is nil", ErrOptions)
-	case o.Every != 0 && o.Every < minEvery:
-		return nil, fmt.Errorf("%w: Every is %v, less than %v", ErrOptions, o.Every, minEvery)
+	case o.Interval != 0 && o.Interval < minInterval:
+		return nil, fmt.Errorf("%w: Interval is %v, less than %v", ErrOptions, o.Interval, minInterval)
 	case o.Rows < 0 || o.Rows > maxRows:
 		return nil, fmt.Errorf("%w: Rows is %d, not in 0 to %d", ErrOptions, o.Rows, maxRows)
 	case o.Streams < 0:
@@ -80,8 +80,8 @@ func New(e *hotcount.Engine, o Options) (*Page, error) {
 	if o.Title == "" {
 		o.Title = defaultTitle
 	}
-	if o.Every == 0 {
-		o.Every = defaultEvery
+	if o.Interval == 0 {
+		o.Interval = defaultInterval
 	}
 	if o.Rows == 0 {
 		o.Rows = defaultRows

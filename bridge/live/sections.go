@@ -139,7 +139,7 @@ type exportRow struct {
 }
 
 func (w *watcher) exports() (exports section[exportRow], newest uint64) {
-	stats := w.page.engine.Exports()
+	stats := w.page.engine.ExportStats()
 	exports.Hidden = max(0, len(stats.Sinks)-maxRowsOfSection)
 	exports.Rows = make([]exportRow, 0, len(stats.Sinks)-exports.Hidden)
 	for _, s := range stats.Sinks[:len(stats.Sinks)-exports.Hidden] {

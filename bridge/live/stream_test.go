@@ -155,7 +155,7 @@ func TestRates(t *testing.T) {
 // A series that left and came back counts from zero: its rate is never negative.
 func TestRatesOfReturningSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := hotcount.New(hotcount.Options{Dir: t.TempDir(), Every: 500 * time.Millisecond})
+		e, err := hotcount.New(hotcount.Options{Dir: t.TempDir(), Interval: 500 * time.Millisecond})
 		require.NoError(t, err)
 		c := e.Counter("jobs_total")
 		v := open(newPage(t, e, live.Options{}), "")
@@ -202,7 +202,7 @@ func TestAmountsAreNoEvents(t *testing.T) {
 func TestOneUpdateATickForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(t)
-		page := newPage(t, e, live.Options{Every: 2 * time.Second})
+		page := newPage(t, e, live.Options{Interval: 2 * time.Second})
 		c := e.Counter("jobs_total")
 		var viewers []*viewer
 		for i := range 5 {
@@ -229,7 +229,7 @@ func TestOneUpdateATickForAll(t *testing.T) {
 
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := open(newPage(t, newEngine(t), live.Options{Every: time.Hour}), "")
+		v := open(newPage(t, newEngine(t), live.Options{Interval: time.Hour}), "")
 		time.Sleep(46 * time.Second)
 		synctest.Wait()
 		assert.Len(t, v.updates(t), 1)

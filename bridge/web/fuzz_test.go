@@ -25,11 +25,11 @@ func FuzzQuery(f *testing.F) {
 			require.ErrorIs(t, err, errQuery)
 			return
 		}
-		require.True(t, 1 <= q.Limit && q.Limit <= maxLimit)
+		require.True(t, 1 <= q.limit && q.limit <= maxLimit)
 		values, err := url.ParseQuery(raw)
 		require.NoError(t, err)
-		require.Equal(t, values.Get("prefix"), q.Prefix)
-		require.Equal(t, values.Get("after"), q.After)
+		require.Equal(t, values.Get("prefix"), q.prefix)
+		require.Equal(t, values.Get("after"), q.after)
 	})
 }
 

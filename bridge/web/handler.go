@@ -53,7 +53,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, err) // nobody is likely to read it
 		return
 	}
-	if p.write(w, h.source.engine.Exports()) != nil {
+	if p.write(w, h.source.engine.ExportStats()) != nil {
 		// The document is cut short. Ending as usual would make it look whole
 		// to HTTP.
 		panic(http.ErrAbortHandler)

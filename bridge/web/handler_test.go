@@ -311,7 +311,7 @@ func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 // Gauges that are no number are null.
 func TestHandlerShowsInfinityAsNull(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		it := item{"g", snapshot.Gauge{Key: mustDesc("g").Key(), Value: v}}
+		it := item{"g", snapshot.GaugeRow{Key: mustDesc("g").Key(), Value: v}}
 		b, err := json.Marshal(it.row())
 		require.NoError(t, err)
 		assert.JSONEq(t, `{"key":"g","name":"g","labels":{},"value":null}`, string(b))

@@ -207,9 +207,9 @@ func (m *Middleware) Longest(d time.Duration) (longest time.Duration, ok bool) {
 
 // Gauges returns the gauges that the package comment lists, in the order of their
 // keys. The longest duration is left out where Options.Window holds no request.
-func (m *Middleware) Gauges() []snapshot.Gauge {
-	gauges := []snapshot.Gauge{{Key: m.inGauge, Value: float64(m.InFlight())}}
+func (m *Middleware) Gauges() []snapshot.GaugeRow {
+	gauges := []snapshot.GaugeRow{{Key: m.inGauge, Value: float64(m.InFlight())}}
 	gauges = m.tallies.appendGauges(gauges, m.reach)
-	slices.SortFunc(gauges, func(a, b snapshot.Gauge) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(gauges, func(a, b snapshot.GaugeRow) int { return a.Key.Compare(b.Key) })
 	return gauges
 }

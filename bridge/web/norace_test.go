@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/enginetest"
 	"github.com/hotcount/hotcount/window"
 )
@@ -59,7 +58,7 @@ func TestHandlerPagesOfLongKeys(t *testing.T) {
 	}
 	src, seen := newSource(e, nil), 0
 	for after, pages := "", 1; ; pages++ {
-		p, err := src.page(t.Context(), export.Query{Prefix: "views", Limit: maxLimit, After: after})
+		p, err := src.page(t.Context(), query{prefix: "views", limit: maxLimit, after: after})
 		require.NoError(t, err)
 		size := 0
 		for _, it := range p.items {
@@ -76,14 +75,14 @@ func TestHandlerPagesOfLongKeys(t *testing.T) {
 	}
 	assert.Equal(t, series, seen)
 
-	p, err := src.page(t.Context(), export.Query{Limit: 1})
+	p, err := src.page(t.Context(), query{limit: 1})
 	require.NoError(t, err)
 	assert.Len(t, p.items, 1)
 
 	e = enginetest.New(t, hotcount.Options{})
 	_, err = e.Events("orders", window.EventsOptions{}, "shop", strings.Repeat("x", 2*maxKeys))
 	require.NoError(t, err)
-	p, err = newSource(e, nil).page(t.Context(), export.Query{Prefix: "orders", Limit: 10})
+	p, err = newSource(e, nil).page(t.Context(), query{prefix: "orders", limit: 10})
 	require.NoError(t, err)
 	assert.Len(t, p.items, 1, "a page is never empty for that")
 }

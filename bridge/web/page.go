@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -20,7 +19,7 @@ import (
 // their keys' text. It never holds more than about twice as many, however many
 // series the engine has.
 type page struct {
-	query export.Query
+	query query
 	taken time.Time
 	items []item
 	next  string // the last key if there are more series after it
@@ -66,7 +65,7 @@ func newSource(e *hotcount.Engine, m []*Middleware) *source {
 // page returns the page that q asks for. One is taken at a time, so that many
 // readers at once need one view of the engine. Each holds its own page until that
 // is written. The error is that of ctx.
-func (s *source) page(ctx context.Context, q export.Query) (*page, error) {
+func (s *source) page(ctx context.Context, q query) (*page, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -128,7 +127,7 @@ func (p *page) addView(v *hotcount.View) {
 	p.addGauges(v.Gauges)
 }
 
-func (p *page) addGauges(gauges []snapshot.Gauge) {
+func (p *page) addGauges(gauges []snapshot.GaugeRow) {
 	for _, g := range gauges {
 		if key, ok := p.wants(g.Key); ok {
 			p.add(key, g)
@@ -144,10 +143,10 @@ func (p *page) wants(k series.Key) (key string, ok bool) {
 	if bytes.ContainsRune(text, utf8.RuneError) { // an invalid byte, too
 		text = []byte(series.ToValidUTF8(string(text)))
 	}
-	if string(text) <= p.query.After || p.bound != "" && string(text) >= p.bound {
+	if string(text) <= p.query.after || p.bound != "" && string(text) >= p.bound {
 		return "", false
 	}
-	if !strings.HasPrefix(string(text), p.query.Prefix) {
+	if !strings.HasPrefix(string(text), p.query.prefix) {
 		return "", false
 	}
 	return string(text), true
@@ -157,7 +156,7 @@ func (p *page) add(key string, what any) {
 	p.items = append(p.items, item{key, what})
 	p.size += len(key)
 	const slack = 64 // a page of one series need not be sorted for each that comes
-	if len(p.items) >= 2*p.query.Limit+slack || p.size >= 2*maxKeys {
+	if len(p.items) >= 2*p.query.limit+slack || p.size >= 2*maxKeys {
 		p.trim()
 	}
 }
@@ -184,7 +183,7 @@ func (p *page) room() int {
 	size := 0
 	for i, it := range p.items {
 		size += len(it.key)
-		if i >= p.query.Limit || i > 0 && size > maxKeys {
+		if i >= p.query.limit || i > 0 && size > maxKeys {
 			return i
 		}
 	}

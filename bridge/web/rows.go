@@ -116,9 +116,9 @@ func (it item) list() string {
 		return eventsList
 	case hotcount.UniquesWindowView:
 		return uniquesWindowsList
-	case snapshot.Counter:
+	case snapshot.CounterRow:
 		return healthList
-	case snapshot.Gauge:
+	case snapshot.GaugeRow:
 		if hotcount.IsHealth(what.Key) {
 			return healthList
 		}
@@ -148,9 +148,9 @@ func (it item) row() any {
 		rungs := []window.Rung{what.Rung()}
 		return uniquesWindowRow{it.identity(what.Key),
 			overRungs(rungs, func(d time.Duration) distinct { return distinctOf(what.Last(d)) })}
-	case snapshot.Counter:
+	case snapshot.CounterRow:
 		return healthRow{it.identity(what.Key), what.Value}
-	case snapshot.Gauge:
+	case snapshot.GaugeRow:
 		return gaugeRow{it.identity(what.Key), finite(what.Value)}
 	}
 	panic("hotcount/web: a page holds what is no series") // cannot happen

@@ -131,10 +131,10 @@ func (t *tallies) codeText(code int) string {
 
 // appendGauges appends the longest duration of each tally that had a request in
 // the window.
-func (t *tallies) appendGauges(dst []snapshot.Gauge, d time.Duration) []snapshot.Gauge {
+func (t *tallies) appendGauges(dst []snapshot.GaugeRow, d time.Duration) []snapshot.GaugeRow {
 	for one := range t.index.All {
 		if longest := one.longest.Last(d); longest.OK {
-			dst = append(dst, snapshot.Gauge{
+			dst = append(dst, snapshot.GaugeRow{
 				Key:   t.gauge.Key(t.codeText(one.code), methods[one.method], one.route),
 				Value: time.Duration(longest.Value).Seconds(),
 			})

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/hotcount/hotcount"
-	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -36,7 +35,7 @@ type variable struct{ source *source }
 
 // String returns the JSON object. It is always valid.
 func (v variable) String() string {
-	p, err := v.source.page(context.Background(), export.Query{Limit: maxVars})
+	p, err := v.source.page(context.Background(), query{limit: maxVars})
 	if err != nil {
 		panic(err) // cannot happen: the context does not end
 	}
@@ -63,9 +62,9 @@ func (it item) number() string {
 		return strconv.FormatInt(what.total, 10)
 	case *hotcount.Uniques:
 		return strconv.FormatUint(what.Estimate().Count, 10)
-	case snapshot.Counter:
+	case snapshot.CounterRow:
 		return strconv.FormatInt(what.Value, 10)
-	case snapshot.Gauge:
+	case snapshot.GaugeRow:
 		if !math.IsNaN(what.Value) && !math.IsInf(what.Value, 0) {
 			return strconv.FormatFloat(what.Value, 'g', -1, 64)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
-// demoEvery is short, so that even a demo that is killed loses little.
-const demoEvery = 2 * time.Second
+// demoInterval is short, so that even a demo that is killed loses little.
+const demoInterval = 2 * time.Second
 
 // maxClients keeps the connections, two descriptors each, within the usual
 // limit of 1,024 open files.
@@ -39,12 +39,12 @@ func demoVerb(ctx context.Context, s cli.Streams, v cli.Verb, args []string) err
 		return cli.Usagef("-for %v is negative", *duration)
 	}
 	o := demo.Options{
-		Addr:    *addr,
-		Clients: *clients,
-		For:     *duration,
-		Dir:     *dir,
-		Every:   demoEvery,
-		Screen:  &demo.Screen{W: s.Err, Terminal: isTerminal(s.Err)},
+		Addr:     *addr,
+		Clients:  *clients,
+		For:      *duration,
+		Dir:      *dir,
+		Interval: demoInterval,
+		Screen:   &demo.Screen{W: s.Err, Terminal: isTerminal(s.Err)},
 	}
 	if *sink != "" {
 		target, err := sinks.Parse(*sink)

@@ -41,11 +41,11 @@ func snapshotOf(t *testing.T, writer string, seq uint64, n int64) *snapshot.Snap
 	}
 	s := &snapshot.Snapshot{Writer: w, Seq: seq, Started: startOfTests, Taken: startOfTests.Add(time.Duration(seq) * 10 * time.Second)}
 	for i, text := range []string{`hits_total{path="/"}`, "hits_total{path=\"\x1b[2J\xff\u202e\"}", "jobs_total"} {
-		s.Counters = append(s.Counters, snapshot.Counter{Key: key(text), Created: startOfTests.UnixNano(), Value: n * int64(i+1)})
+		s.Counters = append(s.Counters, snapshot.CounterRow{Key: key(text), Created: startOfTests.UnixNano(), Value: n * int64(i+1)})
 	}
-	s.Counters = append(s.Counters, snapshot.Counter{Key: key("hotcount_snapshots_total"), Created: startOfTests.UnixNano(), Value: int64(seq)})
+	s.Counters = append(s.Counters, snapshot.CounterRow{Key: key("hotcount_snapshots_total"), Created: startOfTests.UnixNano(), Value: int64(seq)})
 	if seq == 1 {
-		s.Final = []snapshot.Counter{{Key: key(`hits_total{path="/gone"}`), Created: startOfTests.UnixNano(), Value: 7}}
+		s.Final = []snapshot.CounterRow{{Key: key(`hits_total{path="/gone"}`), Created: startOfTests.UnixNano(), Value: 7}}
 	}
 	var sketch hll.Sketch
 	for i := range uint64(n) {
@@ -53,8 +53,8 @@ func snapshotOf(t *testing.T, writer string, seq uint64, n int64) *snapshot.Snap
 	}
 	encoded, err := sketch.MarshalBinary()
 	require.NoError(t, err)
-	s.Uniques = []snapshot.Uniques{{Key: key("visitors"), Created: startOfTests.UnixNano(), Scheme: sketch.Scheme(), Sketch: encoded}}
-	s.Gauges = []snapshot.Gauge{{Key: key("hotcount_series"), Value: 4}}
+	s.Uniques = []snapshot.UniquesRow{{Key: key("visitors"), Created: startOfTests.UnixNano(), Scheme: sketch.Scheme(), Sketch: encoded}}
+	s.Gauges = []snapshot.GaugeRow{{Key: key("hotcount_series"), Value: 4}}
 	return s
 }
 

@@ -164,17 +164,17 @@ func (f *Fold) settled(w snapshot.WriterID, n newest) int64 {
 }
 
 // Totals implements export.Reader. It does not look at ctx.
-func (f *Fold) Totals(_ context.Context, q export.Query) ([]export.Total, error) {
+func (f *Fold) Totals(_ context.Context, q export.Query) ([]export.CounterTotal, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	ids, err := page(f.counters, q)
 	if err != nil {
 		return nil, err
 	}
-	var totals []export.Total
+	var totals []export.CounterTotal
 	for _, id := range ids {
 		c := f.counters[id]
-		t := export.Total{Key: c.key}
+		t := export.CounterTotal{Key: c.key}
 		writers := make(map[snapshot.WriterID]struct{})
 		for from, row := range c.rows {
 			t.Value += f.settled(from.writer, row)
@@ -194,8 +194,9 @@ func page[V any](series map[string]V, q export.Query) ([]string, error) {
 		return nil, fmt.Errorf("hotcount/rowstream: Query.Limit %d is negative", q.Limit)
 	}
 	var ids []string
+	after := q.After.String()
 	for id := range series {
-		if strings.HasPrefix(id, q.Prefix) && (q.After == "" || id > q.After) {
+		if strings.HasPrefix(id, q.Prefix) && (after == "" || id > after) {
 			ids = append(ids, id)
 		}
 	}

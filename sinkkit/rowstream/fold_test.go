@@ -255,10 +255,10 @@ func TestPages(t *testing.T) {
 	}
 	assert.Equal(t, all, names(export.Query{}))
 	assert.Equal(t, all[1:4], names(export.Query{Prefix: "b"}))
-	assert.Equal(t, all[2:4], names(export.Query{Prefix: "b", After: all[1]}))
+	assert.Equal(t, all[2:4], names(export.Query{Prefix: "b", After: parseKey(t, all[1])}))
 	assert.Equal(t, all[1:3], names(export.Query{Prefix: "b{", Limit: 2}))
 	assert.Equal(t, all, names(export.Query{Limit: math.MaxInt}))
-	assert.Empty(t, names(export.Query{After: "c"}))
+	assert.Empty(t, names(export.Query{After: parseKey(t, "c")}))
 	_, err := f.Totals(t.Context(), export.Query{Limit: -1})
 	assert.Error(t, err)
 }

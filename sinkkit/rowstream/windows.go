@@ -37,16 +37,16 @@ func (f *Fold) fill(r *Row) {
 }
 
 // Window implements export.Reader. It does not look at ctx.
-func (f *Fold) Window(_ context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
+func (f *Fold) Window(_ context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.BucketTotal, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	var buckets []export.Bucket
+	var buckets []export.BucketTotal
 	for id, writers := range f.windows[key.String()] {
 		start := time.Unix(0, id.start)
 		if id.resolution != resolution || start.Before(from) || !start.Before(to) {
 			continue
 		}
-		b := export.Bucket{Start: start}
+		b := export.BucketTotal{Start: start}
 		for w, row := range writers {
 			b.Count += f.settled(w, row)
 		}
@@ -54,7 +54,7 @@ func (f *Fold) Window(_ context.Context, key series.Key, resolution time.Duratio
 			buckets = append(buckets, b)
 		}
 	}
-	slices.SortFunc(buckets, func(a, b export.Bucket) int { return a.Start.Compare(b.Start) })
+	slices.SortFunc(buckets, func(a, b export.BucketTotal) int { return a.Start.Compare(b.Start) })
 	return buckets, nil
 }
 

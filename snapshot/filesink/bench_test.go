@@ -16,7 +16,7 @@ func counters(b *testing.B, rows int) *snapshot.Snapshot {
 	now := time.Now()
 	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Started: now, Taken: now}
 	for i := range rows {
-		s.Counters = append(s.Counters, snapshot.Counter{
+		s.Counters = append(s.Counters, snapshot.CounterRow{
 			Key:     d.Key(fmt.Sprintf("/posts/%07d", i), "200"),
 			Created: now.UnixNano() + int64(i),
 			Value:   int64(i),

@@ -74,7 +74,7 @@ type toyEngine struct {
 	s     snapshot.Snapshot
 	state map[string]int64 // all that was ever counted
 	clock int64
-	since map[snapshot.Counter]uint64 // per Final row, the first snapshot that holds it
+	since map[snapshot.CounterRow]uint64 // per Final row, the first snapshot that holds it
 }
 
 func newToyEngine(t *testing.T, rng *rand.Rand) *toyEngine {
@@ -85,7 +85,7 @@ func newToyEngine(t *testing.T, rng *rand.Rand) *toyEngine {
 		desc:  desc,
 		s:     snapshot.Snapshot{Writer: snapshot.NewWriterID()},
 		state: map[string]int64{},
-		since: map[snapshot.Counter]uint64{},
+		since: map[snapshot.CounterRow]uint64{},
 	}
 }
 
@@ -116,7 +116,7 @@ func (g *toyEngine) add(k series.Key, n int64) {
 		}
 	}
 	g.clock++
-	g.s.Counters = append(g.s.Counters, snapshot.Counter{Key: k, Created: g.clock, Value: n})
+	g.s.Counters = append(g.s.Counters, snapshot.CounterRow{Key: k, Created: g.clock, Value: n})
 }
 
 // acknowledge lets go of the rows that were Final in snapshot seq. A slow second
@@ -125,7 +125,7 @@ func (g *toyEngine) acknowledge(seq uint64) {
 	if g.rng.IntN(3) == 0 {
 		return
 	}
-	var keep []snapshot.Counter
+	var keep []snapshot.CounterRow
 	for _, c := range g.s.Final {
 		if g.since[c] > seq {
 			keep = append(keep, c)

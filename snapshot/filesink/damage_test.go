@@ -25,9 +25,9 @@ func history(t testing.TB, dir string) {
 			w := snapshot.NewWriterID()
 			for seq := range uint64(3) {
 				s := state(t, w, seq+1, int64(seq+1))
-				s.Final = []snapshot.Counter{{Key: desc(t, "idle_total").Key(), Created: int64(seq), Value: 5}}
-				s.Uniques = []snapshot.Uniques{{Key: desc(t, "visitors").Key(), Sketch: []byte("sketch")}}
-				s.Gauges = []snapshot.Gauge{{Key: desc(t, "skew").Key(), Value: 0.5}}
+				s.Final = []snapshot.CounterRow{{Key: desc(t, "idle_total").Key(), Created: int64(seq), Value: 5}}
+				s.Uniques = []snapshot.UniquesRow{{Key: desc(t, "visitors").Key(), Sketch: []byte("sketch")}}
+				s.Gauges = []snapshot.GaugeRow{{Key: desc(t, "skew").Key(), Value: 0.5}}
 				write(t, k, s)
 			}
 		})

@@ -41,7 +41,7 @@ func run(dir string, n int64) {
 		Writer:   snapshot.NewWriterID(),
 		Seq:      1,
 		Taken:    time.Now(),
-		Counters: []snapshot.Counter{{Key: hits.Key(), Value: n}},
+		Counters: []snapshot.CounterRow{{Key: hits.Key(), Value: n}},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -34,7 +34,7 @@ func state(t testing.TB, w snapshot.WriterID, seq uint64, value int64) *snapshot
 		Writer:   w,
 		Seq:      seq,
 		Taken:    time.Unix(int64(seq), 0).UTC(),
-		Counters: []snapshot.Counter{{Key: desc(t, "hits_total").Key(), Created: 1, Value: value}},
+		Counters: []snapshot.CounterRow{{Key: desc(t, "hits_total").Key(), Created: 1, Value: value}},
 	}
 }
 
@@ -165,8 +165,8 @@ func TestRetiredRowsAreCountedOnce(t *testing.T) {
 	o := Options{Dir: t.TempDir()}
 	w := snapshot.NewWriterID()
 	key := desc(t, "idle_total", "a").Key("x")
-	first := snapshot.Counter{Key: key, Created: 10, Value: 3}
-	second := snapshot.Counter{Key: desc(t, "idle_total", "a").Key("x"), Created: 20, Value: 4}
+	first := snapshot.CounterRow{Key: key, Created: 10, Value: 3}
+	second := snapshot.CounterRow{Key: desc(t, "idle_total", "a").Key("x"), Created: 20, Value: 4}
 	check := func(k *Sink, want int64) {
 		t.Helper()
 		loaded, _, err := Load(o.Dir)
@@ -174,13 +174,13 @@ func TestRetiredRowsAreCountedOnce(t *testing.T) {
 		require.Equal(t, want, totals(loaded)[key.String()])
 	}
 	live(t, o, func(k *Sink) {
-		write(t, k, &snapshot.Snapshot{Writer: w, Seq: 1, Final: []snapshot.Counter{first}})
+		write(t, k, &snapshot.Snapshot{Writer: w, Seq: 1, Final: []snapshot.CounterRow{first}})
 		check(k, 3)
-		write(t, k, &snapshot.Snapshot{Writer: w, Seq: 2, Final: []snapshot.Counter{first, second}})
+		write(t, k, &snapshot.Snapshot{Writer: w, Seq: 2, Final: []snapshot.CounterRow{first, second}})
 		check(k, 7)
-		write(t, k, &snapshot.Snapshot{Writer: w, Seq: 3, Final: []snapshot.Counter{second}})
+		write(t, k, &snapshot.Snapshot{Writer: w, Seq: 3, Final: []snapshot.CounterRow{second}})
 		check(k, 7)
-		write(t, k, &snapshot.Snapshot{Writer: w, Seq: 4, Counters: []snapshot.Counter{{Key: key, Created: 30, Value: 5}}})
+		write(t, k, &snapshot.Snapshot{Writer: w, Seq: 4, Counters: []snapshot.CounterRow{{Key: key, Created: 30, Value: 5}}})
 		check(k, 12)
 	})
 	live(t, o, func(k *Sink) {

@@ -89,8 +89,8 @@ func (k *Sink) sum(parts []*snapshot.Snapshot) *snapshot.Snapshot {
 	most := slices.MaxFunc(parts, func(a, b *snapshot.Snapshot) int { return len(a.Counters) - len(b.Counters) })
 	counters := sums{at: make(map[series.Key]int, len(most.Counters))}
 	var uniques uniqueSums
-	var windows newest[snapshot.Window]
-	var uniquesWindows newest[snapshot.UniquesWindow]
+	var windows newest[snapshot.WindowRows]
+	var uniquesWindows newest[snapshot.UniquesWindowRows]
 	for i, s := range parts {
 		for c := range s.AllCounters() {
 			counters.add(c)

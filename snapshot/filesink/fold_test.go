@@ -29,12 +29,12 @@ func TestFoldUnitesUniques(t *testing.T) {
 	}
 	seeded := hll.Options{Seed: 1}.Scheme()
 	var created int64 // of the last row that was folded
-	folded := func(rows ...snapshot.Uniques) (counts []uint64) {
+	folded := func(rows ...snapshot.UniquesRow) (counts []uint64) {
 		k, err := open(Options{}, newSimFS(1))
 		require.NoError(t, err)
 		for i, u := range rows {
 			u.Key = key
-			write(t, k, &snapshot.Snapshot{Writer: snapshot.WriterID{byte(i + 1)}, Seq: 1, Uniques: []snapshot.Uniques{u}})
+			write(t, k, &snapshot.Snapshot{Writer: snapshot.WriterID{byte(i + 1)}, Seq: 1, Uniques: []snapshot.UniquesRow{u}})
 		}
 		k, err = open(Options{}, k.fs)
 		require.NoError(t, err)
@@ -53,14 +53,14 @@ func TestFoldUnitesUniques(t *testing.T) {
 		slices.Sort(counts)
 		return counts
 	}
-	ab := snapshot.Uniques{Sketch: sketch(14, "a", "b")}
-	bc := snapshot.Uniques{Sketch: sketch(14, "b", "c")}
-	coarse := snapshot.Uniques{Sketch: sketch(10, "c", "d")}
-	other := snapshot.Uniques{Sketch: sketch(14, "a"), Scheme: seeded}
-	broken := snapshot.Uniques{Sketch: []byte("?")}
+	ab := snapshot.UniquesRow{Sketch: sketch(14, "a", "b")}
+	bc := snapshot.UniquesRow{Sketch: sketch(14, "b", "c")}
+	coarse := snapshot.UniquesRow{Sketch: sketch(10, "c", "d")}
+	other := snapshot.UniquesRow{Sketch: sketch(14, "a"), Scheme: seeded}
+	broken := snapshot.UniquesRow{Sketch: []byte("?")}
 	require.Equal(t, []uint64{3}, folded(ab, bc))
 	ab.Created, bc.Created = 7, 5
-	for _, rows := range [][]snapshot.Uniques{{ab, bc}, {bc, ab}} {
+	for _, rows := range [][]snapshot.UniquesRow{{ab, bc}, {bc, ab}} {
 		folded(rows...)
 		require.EqualValues(t, 5, created, "since the earlier of the two")
 	}
@@ -72,8 +72,8 @@ func TestFoldUnitesUniques(t *testing.T) {
 
 func TestFoldKeepsTheNewestWindow(t *testing.T) {
 	key := desc(t, "views").Key()
-	of := func(count int64) []snapshot.Window {
-		return []snapshot.Window{{Key: key, Rows: []window.Row{{Resolution: time.Second, Start: 1, Width: time.Second, Count: count}}}}
+	of := func(count int64) []snapshot.WindowRows {
+		return []snapshot.WindowRows{{Key: key, Rows: []window.Row{{Resolution: time.Second, Start: 1, Width: time.Second, Count: count}}}}
 	}
 	k, err := open(Options{}, newSimFS(1))
 	require.NoError(t, err)

@@ -70,7 +70,7 @@ func child(dir string) {
 	e, err := export.New(export.Options{
 		Source:   src,
 		Sinks:    []export.Sink{local, remote},
-		Every:    2 * time.Millisecond,
+		Interval: 2 * time.Millisecond,
 		Prior:    prior,
 		HandedOn: func(w snapshot.WriterID) { check(local.Fold(w)) },
 	})
@@ -118,13 +118,13 @@ type killSource struct {
 	mu      sync.Mutex
 	seq     uint64
 	counted int64
-	rows    map[int]snapshot.Counter
+	rows    map[int]snapshot.CounterRow
 	final   []evicted
 	at      map[uint64]int64 // what was counted by each snapshot
 }
 
 type evicted struct {
-	row   snapshot.Counter
+	row   snapshot.CounterRow
 	since uint64
 }
 
@@ -133,7 +133,7 @@ func newKillSource() *killSource {
 	if err != nil {
 		panic(err)
 	}
-	s := &killSource{writer: snapshot.NewWriterID(), rows: map[int]snapshot.Counter{}, at: map[uint64]int64{}}
+	s := &killSource{writer: snapshot.NewWriterID(), rows: map[int]snapshot.CounterRow{}, at: map[uint64]int64{}}
 	for i := range s.keys {
 		s.keys[i] = d.Key(fmt.Sprint(i))
 	}
@@ -146,7 +146,7 @@ func (s *killSource) add(series int, n int64) {
 	defer s.mu.Unlock()
 	row, ok := s.rows[series]
 	if !ok {
-		row = snapshot.Counter{Key: s.keys[series], Created: time.Now().UnixNano()}
+		row = snapshot.CounterRow{Key: s.keys[series], Created: time.Now().UnixNano()}
 	}
 	row.Value += n
 	s.rows[series] = row

@@ -61,7 +61,7 @@ func (l *lineage) observe(s *snapshot.Snapshot) {
 	}
 	for row, value := range l.final {
 		if _, ok := final[row]; !ok {
-			l.retired.add(snapshot.Counter{Key: row.key, Created: row.created, Value: value})
+			l.retired.add(snapshot.CounterRow{Key: row.key, Created: row.created, Value: value})
 		}
 	}
 	l.final = final
@@ -69,11 +69,11 @@ func (l *lineage) observe(s *snapshot.Snapshot) {
 
 // sums adds up counter rows by key, each under its earliest Created.
 type sums struct {
-	rows []snapshot.Counter
+	rows []snapshot.CounterRow
 	at   map[series.Key]int
 }
 
-func (t *sums) add(c snapshot.Counter) {
+func (t *sums) add(c snapshot.CounterRow) {
 	if i, ok := t.at[c.Key]; ok {
 		r := &t.rows[i]
 		r.Value += c.Value

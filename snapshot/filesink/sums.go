@@ -11,7 +11,7 @@ import (
 
 // uniqueSums unites sketches by key and scheme.
 type uniqueSums struct {
-	rows []snapshot.Uniques
+	rows []snapshot.UniquesRow
 	at   map[uniqueSum]int // the newest row of each
 }
 
@@ -21,7 +21,7 @@ type uniqueSum struct {
 }
 
 // add unites u with what is there. What cannot be united is kept beside.
-func (t *uniqueSums) add(u snapshot.Uniques) {
+func (t *uniqueSums) add(u snapshot.UniquesRow) {
 	if t.at == nil {
 		t.at = map[uniqueSum]int{}
 	}

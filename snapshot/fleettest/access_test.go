@@ -38,7 +38,7 @@ func writeOnce(t *testing.T, st *store, addr string, as client) error {
 	defer cancel()
 	return e.Write(ctx, &snapshot.Snapshot{
 		Writer: snapshot.NewWriterID(), Seq: 1, Taken: time.Now(),
-		Counters: []snapshot.Counter{{Key: d.Key(), Created: 1, Value: 1}},
+		Counters: []snapshot.CounterRow{{Key: d.Key(), Created: 1, Value: 1}},
 	})
 }
 

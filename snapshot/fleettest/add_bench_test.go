@@ -54,7 +54,7 @@ func besideSide(b *testing.B, name, addr string) side {
 	return side{
 		name: name,
 		prepare: func() (run func() error, end func(), err error) {
-			o := hotcount.Options{Every: besideEvery, Logger: slog.New(slog.DiscardHandler)}
+			o := hotcount.Options{Interval: besideEvery, Logger: slog.New(slog.DiscardHandler)}
 			disconnect := func() {}
 			if addr != "" {
 				to, err := storeNamed("redis").open(addr, client{})

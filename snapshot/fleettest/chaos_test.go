@@ -417,8 +417,8 @@ func totals(t testing.TB, r export.Reader) map[string]int64 {
 	for q := (export.Query{}); ; {
 		page := answered(ctx, t, r.Totals, q)
 		for _, total := range page {
-			q.After = total.Key.String()
-			all[q.After] = total.Value
+			q.After = total.Key
+			all[total.Key.String()] = total.Value
 		}
 		if len(page) == 0 {
 			return all

@@ -79,7 +79,7 @@ func dirty(b *testing.B, n int) (s *snapshot.Snapshot, touch func()) {
 	require.NoError(b, err)
 	s = &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Taken: time.Now()}
 	for i := range n {
-		s.Counters = append(s.Counters, snapshot.Counter{Key: d.Key(fmt.Sprintf("/items/%06d", i)), Created: 1})
+		s.Counters = append(s.Counters, snapshot.CounterRow{Key: d.Key(fmt.Sprintf("/items/%06d", i)), Created: 1})
 	}
 	return s, func() {
 		s.Seq++
@@ -98,7 +98,7 @@ func sinkSide(b *testing.B, e *end, m *meter) side {
 }
 
 // byHand returns a side that writes the rows of n series, some at a time.
-func byHand(b *testing.B, m *meter, name string, n, atOnce int, write func(context.Context, *snapshot.Snapshot, []snapshot.Counter) error) side {
+func byHand(b *testing.B, m *meter, name string, n, atOnce int, write func(context.Context, *snapshot.Snapshot, []snapshot.CounterRow) error) side {
 	s, touch := dirty(b, n)
 	return side{name: name, rows: n, turns: m.turns.Load, run: func() error {
 		touch()
@@ -114,7 +114,7 @@ func byHand(b *testing.B, m *meter, name string, n, atOnce int, write func(conte
 // redisSides are pipelines of HINCRBY, which count twice what is sent twice, and
 // HSET one by one.
 func redisSides(b *testing.B, e *end, m *meter) []side {
-	send := func(ctx context.Context, rows []snapshot.Counter, add func(redis.Pipeliner, string, snapshot.Counter)) error {
+	send := func(ctx context.Context, rows []snapshot.CounterRow, add func(redis.Pipeliner, string, snapshot.CounterRow)) error {
 		pipe := e.redis.Pipeline()
 		for _, c := range rows {
 			add(pipe, "by hand "+c.Key.String(), c)
@@ -123,13 +123,13 @@ func redisSides(b *testing.B, e *end, m *meter) []side {
 		return err
 	}
 	return []side{
-		byHand(b, m, "hincrby", flushRows, pipelined, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.Counter) error {
-			return send(ctx, rows, func(pipe redis.Pipeliner, key string, c snapshot.Counter) {
+		byHand(b, m, "hincrby", flushRows, pipelined, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.CounterRow) error {
+			return send(ctx, rows, func(pipe redis.Pipeliner, key string, c snapshot.CounterRow) {
 				pipe.HIncrBy(ctx, key, s.Writer.String(), c.Value/int64(s.Seq)) // which is what was added
 			})
 		}),
-		byHand(b, m, "row-by-row", slowRows, 1, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.Counter) error {
-			return send(ctx, rows, func(pipe redis.Pipeliner, key string, c snapshot.Counter) {
+		byHand(b, m, "row-by-row", slowRows, 1, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.CounterRow) error {
+			return send(ctx, rows, func(pipe redis.Pipeliner, key string, c snapshot.CounterRow) {
 				pipe.HSet(ctx, key, s.Writer.String(), c.Value)
 			})
 		}),
@@ -145,11 +145,11 @@ const upsert = `
 func postgresSides(b *testing.B, e *end, m *meter) []side {
 	_, err := e.pool.Exec(b.Context(), `CREATE TABLE by_hand (key bytea, writer uuid, value bigint, seq bigint, PRIMARY KEY (key, writer))`)
 	require.NoError(b, err)
-	args := func(s *snapshot.Snapshot, c snapshot.Counter) []any {
+	args := func(s *snapshot.Snapshot, c snapshot.CounterRow) []any {
 		return []any{[]byte(c.Key.String()), [16]byte(s.Writer), c.Value, int64(s.Seq)}
 	}
 	return []side{
-		byHand(b, m, "pipelined", flushRows, flushRows, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.Counter) error {
+		byHand(b, m, "pipelined", flushRows, flushRows, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.CounterRow) error {
 			return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 				var batch pgx.Batch
 				for _, c := range rows {
@@ -158,7 +158,7 @@ func postgresSides(b *testing.B, e *end, m *meter) []side {
 				return tx.SendBatch(ctx, &batch).Close()
 			})
 		}),
-		byHand(b, m, "row-by-row", slowRows, slowRows, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.Counter) error {
+		byHand(b, m, "row-by-row", slowRows, slowRows, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.CounterRow) error {
 			return pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 				for _, c := range rows {
 					if _, err := tx.Exec(ctx, upsert, args(s, c)...); err != nil {
@@ -174,12 +174,12 @@ func postgresSides(b *testing.B, e *end, m *meter) []side {
 // natsSides publish the rows with nothing to guard them: asynchronously, and one
 // by one.
 func natsSides(b *testing.B, e *end, m *meter) []side {
-	subject := func(c snapshot.Counter) string { return fmt.Sprintf("%s.hand.%x", streamName, c.Key.String()) }
-	data := func(s *snapshot.Snapshot, c snapshot.Counter) []byte {
+	subject := func(c snapshot.CounterRow) string { return fmt.Sprintf("%s.hand.%x", streamName, c.Key.String()) }
+	data := func(s *snapshot.Snapshot, c snapshot.CounterRow) []byte {
 		return fmt.Appendf(nil, "%s %s %d %d", c.Key, s.Writer, s.Seq, c.Value)
 	}
 	return []side{
-		byHand(b, m, "publish-async", flushRows, flushRows, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.Counter) error {
+		byHand(b, m, "publish-async", flushRows, flushRows, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.CounterRow) error {
 			acks := make([]jetstream.PubAckFuture, 0, len(rows))
 			for _, c := range rows {
 				ack, err := e.js.PublishAsync(subject(c), data(s, c), jetstream.WithStallWait(time.Minute))
@@ -197,7 +197,7 @@ func natsSides(b *testing.B, e *end, m *meter) []side {
 			}
 			return nil
 		}),
-		byHand(b, m, "one-by-one", slowRows, 1, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.Counter) error {
+		byHand(b, m, "one-by-one", slowRows, 1, func(ctx context.Context, s *snapshot.Snapshot, rows []snapshot.CounterRow) error {
 			_, err := e.js.Publish(ctx, subject(rows[0]), data(s, rows[0]))
 			return err
 		}),

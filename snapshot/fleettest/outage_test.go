@@ -96,7 +96,7 @@ func TestOutageOfTenMinutes(t *testing.T) {
 				const seconds = 600
 				sink := &outage{down: test.down, up: make(chan struct{})}
 				e, err := hotcount.New(hotcount.Options{
-					Every: time.Second, Sinks: []export.Sink{sink}, Logger: slog.New(slog.DiscardHandler),
+					Interval: time.Second, Sinks: []export.Sink{sink}, Logger: slog.New(slog.DiscardHandler),
 				})
 				require.NoError(t, err)
 				hits := e.CounterVec("hits_total", "n")
@@ -116,7 +116,7 @@ func TestOutageOfTenMinutes(t *testing.T) {
 				assert.LessOrEqual(t, tried, test.most)
 				assert.Positive(t, tried)
 				t.Logf("%d snapshots were taken, %d tried; the heap of %d KiB grew by %d KiB",
-					e.Exports().Seq, tried, before>>10, grown>>10)
+					e.ExportStats().Seq, tried, before>>10, grown>>10)
 
 				close(sink.up)
 				flushing, cancel := context.WithTimeout(t.Context(), time.Minute) // a Write hangs still
@@ -146,7 +146,7 @@ func TestOutageOfRedis(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(to.close)
 	e, err := hotcount.New(hotcount.Options{
-		Dir: t.TempDir(), Every: 50 * time.Millisecond, Sinks: []export.Sink{to.Sink}, Logger: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), Interval: 50 * time.Millisecond, Sinks: []export.Sink{to.Sink}, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	hits := e.CounterVec("fleet_hits_total", "n")
@@ -179,7 +179,7 @@ func TestOutageOfRedis(t *testing.T) {
 	adds(*outageFor / 2)
 	grown := heap() - before
 	assert.Less(t, grown, int64(flatWithin))
-	st2 := e.Exports()
+	st2 := e.ExportStats()
 	t.Logf("away for %v; %d adds; %d snapshots, %d writes of which %d failed; the heap of %d KiB grew by %d KiB",
 		*outageFor, rounds*outageSeries, st2.Seq, st2.Sinks[1].Writes, st2.Sinks[1].Failures, before>>10, grown>>10)
 

@@ -128,12 +128,12 @@ func (c child) engine(notes *writing) (*hotcount.Engine, error) {
 		after.earlier = append(after.earlier, s.Writer)
 	}
 	after.engine, err = hotcount.New(hotcount.Options{
-		Dir:     c.countsDir(),
-		Every:   exportEvery,
-		Sinks:   []export.Sink{after},
-		Limits:  hotcount.Limits{IdleAfter: idleAfter},
-		Uniques: sketchesOf(c.process),
-		Logger:  slog.New(slog.DiscardHandler), // failures are what this is about
+		Dir:      c.countsDir(),
+		Interval: exportEvery,
+		Sinks:    []export.Sink{after},
+		Limits:   hotcount.Limits{IdleAfter: idleAfter},
+		Uniques:  sketchesOf(c.process),
+		Logger:   slog.New(slog.DiscardHandler), // failures are what this is about
 	})
 	close(after.started)
 	return after.engine, err
@@ -155,7 +155,7 @@ func (a *afterDir) Write(ctx context.Context, s *snapshot.Snapshot) error {
 		<-a.started
 		look := time.NewTicker(time.Millisecond)
 		defer look.Stop()
-		for a.engine.Exports().Sinks[0].Acked < s.Seq {
+		for a.engine.ExportStats().Sinks[0].Acked < s.Seq {
 			select {
 			case <-look.C:
 			case <-ctx.Done():

@@ -39,7 +39,7 @@ func newSmallFleet(t *testing.T, st *store, addr string) *smallFleet {
 		require.NoError(t, err)
 		t.Cleanup(to.close)
 		e, err := hotcount.New(hotcount.Options{
-			Dir: t.TempDir(), Every: time.Hour, Sinks: []export.Sink{to.Sink}, Logger: slog.New(slog.DiscardHandler),
+			Dir: t.TempDir(), Interval: time.Hour, Sinks: []export.Sink{to.Sink}, Logger: slog.New(slog.DiscardHandler),
 		})
 		require.NoError(t, err)
 		t.Cleanup(func() { e.Close(t.Context()) })

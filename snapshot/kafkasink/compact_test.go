@@ -23,7 +23,7 @@ import (
 // newMember is a process with its own client, that counts one series.
 func newMember(t *testing.T, c *kfake.Cluster, o ...kgo.Opt) (*Sink, *snapshot.Snapshot) {
 	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID()}
-	s.Counters = []snapshot.Counter{{Key: key(t, "hits_total", "x"), Created: 1}}
+	s.Counters = []snapshot.CounterRow{{Key: key(t, "hits_total", "x"), Created: 1}}
 	return open(t, client(t, c, o...)), s
 }
 
@@ -126,7 +126,7 @@ func TestChurn(t *testing.T) {
 		k := open(t, cl)
 		series, n := key(t, "hits_total", strconv.Itoa(rng.IntN(5))), rng.Int64N(100)-30
 		s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1}
-		s.Counters = []snapshot.Counter{{Key: series, Created: 1, Value: n}}
+		s.Counters = []snapshot.CounterRow{{Key: series, Created: 1, Value: n}}
 		want[series.String()] += n
 		require.NoError(t, k.Write(t.Context(), s))
 		require.NoError(t, k.Close())

@@ -107,7 +107,7 @@ func newCounting(t testing.TB, want map[string]int64) *counting {
 	c := &counting{Snapshot: snapshot.Snapshot{Writer: snapshot.NewWriterID()}, want: want}
 	for i := range 30 {
 		k := key(t, "hits_total", strconv.Itoa(i))
-		c.Counters = append(c.Counters, snapshot.Counter{Key: k, Created: 1})
+		c.Counters = append(c.Counters, snapshot.CounterRow{Key: k, Created: 1})
 		want[k.String()] += 0
 	}
 	return c

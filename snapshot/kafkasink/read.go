@@ -19,7 +19,7 @@ import (
 // keeps a rowstream.Fold. A sum that lacks rows is of no use, so with an error,
 // which then is an *export.PartialError that names partitions, it returns no
 // totals.
-func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.Total, error) {
+func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.CounterTotal, error) {
 	f, err := k.fold(ctx, k.topic)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (k *Sink) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTot
 
 // Window implements export.Reader. It reads the whole topic of windows. With an
 // error it returns no buckets.
-func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
+func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.BucketTotal, error) {
 	if k.windows == "" {
 		return nil, fmt.Errorf("%w: Options.Windows is empty", ErrTopic)
 	}

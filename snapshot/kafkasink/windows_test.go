@@ -23,7 +23,7 @@ func TestWindows(t *testing.T) {
 		require.NoError(t, err)
 		s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: start}
 		for i := range int64(5) {
-			s.Windows = []snapshot.Window{{Key: views, Rows: []window.Row{
+			s.Windows = []snapshot.WindowRows{{Key: views, Rows: []window.Row{
 				{Resolution: time.Minute, Start: start.UnixNano(), Width: time.Minute, Count: 2},
 				{Resolution: time.Minute, Start: start.Add(time.Minute).UnixNano(), Width: time.Minute, Count: i},
 			}}}

@@ -24,7 +24,7 @@ func BenchmarkFlush(b *testing.B) {
 	d, err := series.NewDesc("hits_total", "l")
 	require.NoError(b, err)
 	for i := range benchSeries {
-		c.Counters = append(c.Counters, snapshot.Counter{Key: d.Key(strconv.Itoa(i)), Created: 1})
+		c.Counters = append(c.Counters, snapshot.CounterRow{Key: d.Key(strconv.Itoa(i)), Created: 1})
 	}
 	for _, impl := range []struct {
 		name  string
@@ -79,7 +79,7 @@ func BenchmarkTotals(b *testing.B) {
 	d, err := series.NewDesc("hits_total", "l")
 	require.NoError(b, err)
 	for i := range benchSeries / 10 {
-		c.Counters = append(c.Counters, snapshot.Counter{Key: d.Key(strconv.Itoa(i)), Created: 1})
+		c.Counters = append(c.Counters, snapshot.CounterRow{Key: d.Key(strconv.Itoa(i)), Created: 1})
 	}
 	require.NoError(b, k.Write(context.Background(), c.next()))
 	for b.Loop() {

@@ -216,7 +216,7 @@ func TestStreamsThatWouldLoseRowsAreRefused(t *testing.T) {
 func TestARowThatIsTooLarge(t *testing.T) {
 	k := connect(t)
 	c := newCounting()
-	c.Uniques = []snapshot.Uniques{{Key: key(t, "visitors", "x"), Created: 1, Sketch: make([]byte, 2<<20)}}
+	c.Uniques = []snapshot.UniquesRow{{Key: key(t, "visitors", "x"), Created: 1, Sketch: make([]byte, 2<<20)}}
 	err := k.Write(t.Context(), c.next())
 	require.ErrorIs(t, err, ErrTooLarge)
 	assert.True(t, export.IsTerminal(err))

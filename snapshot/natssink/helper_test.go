@@ -85,7 +85,7 @@ func (c *counting) add(k series.Key, n int64) {
 	if !ok {
 		i = len(c.Counters)
 		c.at[k.String()] = i
-		c.Counters = append(c.Counters, snapshot.Counter{Key: k, Created: 1})
+		c.Counters = append(c.Counters, snapshot.CounterRow{Key: k, Created: 1})
 	}
 	c.Counters[i].Value += n
 }
@@ -115,9 +115,9 @@ func totals(t testing.TB, r export.Reader) map[string]int64 {
 		require.NoError(t, err)
 		for _, total := range page {
 			id := total.Key.String()
-			require.Greater(t, id, q.After)
+			require.Greater(t, id, q.After.String())
 			all[id] = total.Value
-			q.After = id
+			q.After = total.Key
 		}
 		if len(page) == 0 {
 			return all

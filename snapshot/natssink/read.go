@@ -38,7 +38,7 @@ const (
 // standings: whoever asks often keeps a Fold with Follow. A sum that lacks rows is
 // of no use, so with an error, which then is an *export.PartialError, it returns
 // no totals.
-func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.Total, error) {
+func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.CounterTotal, error) {
 	f, err := k.readAll(ctx, k.name, k.filter(counterToken, q.Prefix))
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (k *Sink) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTot
 
 // Window implements export.Reader. It reads every bucket of the metric with that
 // resolution, and all standings. With an error it returns no buckets.
-func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
+func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.BucketTotal, error) {
 	if k.windows == "" {
 		return nil, fmt.Errorf("%w: Options.Windows is empty", ErrStream)
 	}

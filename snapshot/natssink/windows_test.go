@@ -24,14 +24,14 @@ func withWindows(t *testing.T, k *Sink, windows string) *Sink {
 
 // windowsOf returns a window of n buckets of one minute: as many adds in each as
 // its number, and more in the last.
-func windowsOf(k series.Key, start time.Time, n int, more int64) []snapshot.Window {
-	w := snapshot.Window{Key: k}
+func windowsOf(k series.Key, start time.Time, n int, more int64) []snapshot.WindowRows {
+	w := snapshot.WindowRows{Key: k}
 	for i := range n {
 		w.Rows = append(w.Rows, window.Row{Resolution: time.Minute, Width: time.Minute,
 			Start: start.Add(time.Duration(i) * time.Minute).UnixNano(), Count: int64(i + 1)})
 	}
 	w.Rows[n-1].Count += more
-	return []snapshot.Window{w}
+	return []snapshot.WindowRows{w}
 }
 
 // Buckets of all writers add up, however often they are sent, and those of writers

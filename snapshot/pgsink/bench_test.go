@@ -26,7 +26,7 @@ func benchSnapshot(b *testing.B, n int) *snapshot.Snapshot {
 	require.NoError(b, err)
 	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID()}
 	for i := range n {
-		s.Counters = append(s.Counters, snapshot.Counter{Key: d.Key(fmt.Sprintf("/posts/%06d", i), "200"), Created: 1})
+		s.Counters = append(s.Counters, snapshot.CounterRow{Key: d.Key(fmt.Sprintf("/posts/%06d", i), "200"), Created: 1})
 	}
 	return s
 }

@@ -25,7 +25,7 @@ func key(t testing.TB, name, value string) series.Key {
 type engine struct {
 	s       snapshot.Snapshot
 	clock   int64
-	live    map[string]snapshot.Counter
+	live    map[string]snapshot.CounterRow
 	uniques map[string]*hll.Sketch
 	keys    map[string]series.Key
 }
@@ -33,7 +33,7 @@ type engine struct {
 func newEngine() *engine {
 	return &engine{
 		s:       snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: time.Unix(1_000_000, 0)},
-		live:    make(map[string]snapshot.Counter),
+		live:    make(map[string]snapshot.CounterRow),
 		uniques: make(map[string]*hll.Sketch),
 		keys:    make(map[string]series.Key),
 	}
@@ -54,7 +54,7 @@ func (e *engine) add(k series.Key, n int64) {
 	c, ok := e.live[k.String()]
 	if !ok {
 		e.clock++
-		c = snapshot.Counter{Key: k, Created: e.clock}
+		c = snapshot.CounterRow{Key: k, Created: e.clock}
 	}
 	c.Value += n
 	e.live[k.String()] = c
@@ -86,7 +86,7 @@ func (e *engine) snapshot() *snapshot.Snapshot {
 	}
 	for name, u := range e.uniques {
 		encoded, _ := u.AppendBinary(nil)
-		s.Uniques = append(s.Uniques, snapshot.Uniques{Key: e.keys[name], Created: 1, Scheme: u.Scheme(), Sketch: encoded})
+		s.Uniques = append(s.Uniques, snapshot.UniquesRow{Key: e.keys[name], Created: 1, Scheme: u.Scheme(), Sketch: encoded})
 	}
 	return &s
 }

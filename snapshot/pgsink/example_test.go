@@ -90,7 +90,7 @@ func ExampleReader() {
 	err = sink.Write(ctx, &snapshot.Snapshot{
 		Writer:   snapshot.NewWriterID(),
 		Seq:      1,
-		Counters: []snapshot.Counter{{Key: desc.Key(), Created: 1, Value: 7}},
+		Counters: []snapshot.CounterRow{{Key: desc.Key(), Created: 1, Value: 7}},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -132,7 +132,7 @@ func ExampleReader_Window() {
 			Writer:  snapshot.NewWriterID(),
 			Seq:     1,
 			Started: noon,
-			Windows: []snapshot.Window{{Key: desc.Key(), Rows: rows}},
+			Windows: []snapshot.WindowRows{{Key: desc.Key(), Rows: rows}},
 		})
 		if err != nil {
 			log.Fatal(err)

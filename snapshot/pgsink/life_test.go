@@ -251,7 +251,7 @@ func TestUniquesOfOtherSchemesAndPrecisions(t *testing.T) {
 		require.NoError(t, err)
 		e := newEngine()
 		snap := e.snapshot()
-		snap.Uniques = []snapshot.Uniques{{Key: visitors, Created: 1, Scheme: s.Scheme(), Sketch: encoded}}
+		snap.Uniques = []snapshot.UniquesRow{{Key: visitors, Created: 1, Scheme: s.Scheme(), Sketch: encoded}}
 		write(t, p.sink(Options{}), snap)
 		if o.Precision == 0 {
 			want = append(want, s.Estimate().Count)

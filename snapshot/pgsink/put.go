@@ -34,10 +34,10 @@ const putCounters = `
 // counters puts rows, which are sorted by key and Created. A statement cannot
 // change a row twice, so of each series it takes the first row, and leaves the
 // later ones to the statements that follow.
-func (p *put) counters(rows []sinkkit.Row, ids []int64) {
+func (p *put) counters(rows []snapshot.CounterRow, ids []int64) {
 	sql := p.q.text(putCounters)
 	for len(rows) > 0 {
-		var later []sinkkit.Row
+		var later []snapshot.CounterRow
 		var laterIDs, series, created, values []int64
 		flush := func() {
 			if len(series) > 0 {
@@ -112,7 +112,7 @@ func (u *uniqueRows) args(w snapshot.WriterID, seq uint64) []any {
 	return []any{[16]byte(w), seq, u.series, u.hash, u.seed, u.created, u.sketch, u.registers}
 }
 
-func (p *put) uniques(sketches []snapshot.Uniques, ids []int64) error {
+func (p *put) uniques(sketches []snapshot.UniquesRow, ids []int64) error {
 	sql := uniquesSQL(p.q, p.hll)
 	for part := range slices.Chunk(sketches, sketchChunk) {
 		var rows uniqueRows

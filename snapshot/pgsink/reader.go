@@ -44,7 +44,7 @@ const pageSQL = `
 // page returns the arguments of pageSQL, and for $4 the number of series. The
 // mode makes the server plan for them: a plan for any range reads all series.
 func page(q export.Query) []any {
-	return []any{pgx.QueryExecModeCacheDescribe, []byte(q.Prefix), afterPrefix(q.Prefix), []byte(q.After), cmp.Or(q.Limit, export.DefaultLimit)}
+	return []any{pgx.QueryExecModeCacheDescribe, []byte(q.Prefix), afterPrefix(q.Prefix), []byte(q.After.String()), cmp.Or(q.Limit, export.DefaultLimit)}
 }
 
 // afterPrefix returns the least string after all that begin with prefix, or one
@@ -70,22 +70,22 @@ const totalsSQL = `
 	ORDER BY substring(s.key, 1, 1024), s.key LIMIT $4`
 
 // Totals implements export.Reader. Sums wrap around, as an int64 does.
-func (r *Reader) Totals(ctx context.Context, q export.Query) ([]export.Total, error) {
+func (r *Reader) Totals(ctx context.Context, q export.Query) ([]export.CounterTotal, error) {
 	return r.totals(ctx, q, totalsSQL, append(page(q), base)...)
 }
 
-func (r *Reader) totals(ctx context.Context, q export.Query, sql string, args ...any) ([]export.Total, error) {
+func (r *Reader) totals(ctx context.Context, q export.Query, sql string, args ...any) ([]export.CounterTotal, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(sql), args...)
 	if err != nil {
-		return nil, partial(ctx, "series", q.After, err)
+		return nil, partial(ctx, "series", q.After.String(), err)
 	}
 	defer rows.Close()
-	var totals []export.Total
-	last := q.After
+	var totals []export.CounterTotal
+	last := q.After.String()
 	for rows.Next() {
 		var text []byte
 		var value string
-		var t export.Total
+		var t export.CounterTotal
 		if err := rows.Scan(&text, &value, &t.Writers); err != nil {
 			return totals, partial(ctx, "series", last, err)
 		}
@@ -144,12 +144,12 @@ const cachedSQL = `
 // CachedTotals returns totals as RefreshTotals has added them up, and how old they
 // are at most: negative if that has never been called. Series that are newer than
 // that are missing. It costs the same however many writers there are.
-func (r *Reader) CachedTotals(ctx context.Context, q export.Query) ([]export.Total, time.Duration, error) {
+func (r *Reader) CachedTotals(ctx context.Context, q export.Query) ([]export.CounterTotal, time.Duration, error) {
 	// Asked for first, the age is that of these totals or of older ones.
 	var age *time.Duration
 	err := r.pool.QueryRow(ctx, r.q.text(`SELECT clock_timestamp() - nullif(at, '-infinity') FROM {schema}.cached`)).Scan(&age)
 	if err != nil {
-		return nil, 0, partial(ctx, "series", q.After, err)
+		return nil, 0, partial(ctx, "series", q.After.String(), err)
 	}
 	if age == nil {
 		return nil, -1, nil
@@ -173,7 +173,7 @@ const uniquesSQLPage = `
 func (r *Reader) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTotal, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(uniquesSQLPage), page(q)...)
 	if err != nil {
-		return nil, partial(ctx, "series", q.After, err)
+		return nil, partial(ctx, "series", q.After.String(), err)
 	}
 	unions, readErr := collectUnions(rows)
 	if n := len(unions); readErr != nil && n > 0 { // more rows of the last may be missing
@@ -182,7 +182,7 @@ func (r *Reader) Uniques(ctx context.Context, q export.Query) ([]export.UniquesT
 		}
 	}
 	totals := make([]export.UniquesTotal, 0, len(unions))
-	last := q.After
+	last := q.After.String()
 	for _, u := range unions {
 		key, err := parseKey(u.key)
 		if err != nil {
@@ -201,16 +201,16 @@ const windowSQL = `
 	GROUP BY b.start HAVING sum(b.count) <> 0 ORDER BY b.start`
 
 // Window implements export.Reader. Sums wrap around, as an int64 does.
-func (r *Reader) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
+func (r *Reader) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.BucketTotal, error) {
 	rows, err := r.pool.Query(ctx, r.q.text(windowSQL), []byte(key.String()), resolution, from, to)
 	if err != nil {
 		return nil, partial(ctx, "buckets", "", err)
 	}
 	defer rows.Close()
-	var buckets []export.Bucket
+	var buckets []export.BucketTotal
 	last := ""
 	for rows.Next() {
-		var b export.Bucket
+		var b export.BucketTotal
 		var count string
 		if err := rows.Scan(&b.Start, &count); err != nil {
 			return buckets, partial(ctx, "buckets", last, err)

@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 const (

@@ -292,7 +292,7 @@ func (k *Sink) send(ctx context.Context, tx pgx.Tx, from *source, s *snapshot.Sn
 	return tx.SendBatch(ctx, &p.batch).Close()
 }
 
-func keysOf(rows []sinkkit.Row, sketches []snapshot.Uniques, buckets []sinkkit.BucketRow) []series.Key {
+func keysOf(rows []snapshot.CounterRow, sketches []snapshot.UniquesRow, buckets []sinkkit.BucketRow) []series.Key {
 	keys := make([]series.Key, 0, len(rows)+len(sketches)+len(buckets))
 	for _, r := range rows {
 		keys = append(keys, r.Key)

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount/series"
-	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 )
 
@@ -106,7 +105,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 		writer := snapshot.NewWriterID()
 		put := func(r row) {
 			err := pgx.BeginTxFunc(t.Context(), p.pool, readCommitted, func(tx pgx.Tx) error {
-				rows := []sinkkit.Row{{Key: a, Created: r.created, Value: r.value}}
+				rows := []snapshot.CounterRow{{Key: a, Created: r.created, Value: r.value}}
 				ids, err := k.intern(t.Context(), tx, &idCache{tried: map[series.Key]int64{}}, []series.Key{a})
 				require.NoError(t, err)
 				put := put{q: k.q, writer: writer, seq: r.seq}

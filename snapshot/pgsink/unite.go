@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/jackc/pgx/v5"
 )
 
 // A union is of the sketches of one series that hash alike.

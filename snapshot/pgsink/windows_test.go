@@ -54,7 +54,7 @@ func (e *windowedEngine) snapshot(rng *rand.Rand) *snapshot.Snapshot {
 		r.Start += rng.Int64N(int64(e.width / 8)) // a late sampler, and drift
 		rows = append(rows, r)
 	}
-	s.Windows = []snapshot.Window{{Key: e.key, Rows: rows}}
+	s.Windows = []snapshot.WindowRows{{Key: e.key, Rows: rows}}
 	return &s
 }
 
@@ -107,7 +107,7 @@ func TestBucketsOfAllWriters(t *testing.T) {
 	assert.Empty(t, none)
 }
 
-func starts(buckets []export.Bucket) (starts []int64) {
+func starts(buckets []export.BucketTotal) (starts []int64) {
 	for _, b := range buckets {
 		starts = append(starts, b.Start.UnixNano())
 	}

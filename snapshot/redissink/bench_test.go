@@ -46,7 +46,7 @@ func many(b testing.TB, n int) (c *counting, touch func()) {
 	require.NoError(b, err)
 	c = newCounting()
 	for i := range n {
-		c.Counters = append(c.Counters, snapshot.Counter{Key: d.Key("/items/" + strconv.Itoa(i)), Created: 1})
+		c.Counters = append(c.Counters, snapshot.CounterRow{Key: d.Key("/items/" + strconv.Itoa(i)), Created: 1})
 	}
 	return c, func() {
 		for i := range c.Counters {
@@ -151,7 +151,7 @@ func BenchmarkTotals(b *testing.B) {
 func BenchmarkAddBeside(b *testing.B) {
 	for _, sink := range []string{"none", "redis", "silent", "absent"} {
 		b.Run("sink="+sink, func(b *testing.B) {
-			o := hotcount.Options{Every: 10 * time.Millisecond}
+			o := hotcount.Options{Interval: 10 * time.Millisecond}
 			if sink != "none" {
 				client, prefix := connect(b)
 				if sink != "redis" {

@@ -99,7 +99,7 @@ func count(dir, addr string) error {
 	exporter, err := export.New(export.Options{
 		Source:   engine,
 		Sinks:    []export.Sink{&ordered{files, sink, func(w snapshot.WriterID) bool { return !earlier[w] }}},
-		Every:    50 * time.Millisecond,
+		Interval: 50 * time.Millisecond,
 		Timeout:  time.Second,
 		Prior:    prior,
 		HandedOn: func(w snapshot.WriterID) { files.Fold(w) },

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
+	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -27,7 +28,7 @@ func TestCluster(t *testing.T) {
 	for w := range writers {
 		k = open(t, Options{Client: client, Prefix: "app:"})
 		c := newCounting()
-		c.Uniques = []snapshot.Uniques{{Key: key(t, "visitors", "x"), Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
+		c.Uniques = []snapshot.UniquesRow{{Key: key(t, "visitors", "x"), Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
 		c.Started = minute
 		for round := range 3 {
 			for i := range series {
@@ -37,7 +38,7 @@ func TestCluster(t *testing.T) {
 			}
 			c.Windows = nil
 			for i := range 100 {
-				c.Windows = append(c.Windows, snapshot.Window{Key: key(t, "hits_total", strconv.Itoa(i)), Rows: []window.Row{
+				c.Windows = append(c.Windows, snapshot.WindowRows{Key: key(t, "hits_total", strconv.Itoa(i)), Rows: []window.Row{
 					{Resolution: time.Minute, Start: minute.UnixNano(), Width: time.Minute, Count: int64(round * i)},
 				}})
 			}
@@ -127,11 +128,12 @@ func TestQueries(t *testing.T) {
 	k := open(t, Options{Client: client, Prefix: prefix, Partitions: 2})
 	c := newCounting()
 	var names []string
+	var keys []series.Key
 	for _, name := range []string{"ab", "a", "b"} {
 		for _, v := range []string{"1", "2", "\xff"} {
 			s := key(t, name, v)
 			c.add(s, 1)
-			names = append(names, s.String())
+			names, keys = append(names, s.String()), append(keys, s)
 		}
 	}
 	require.NoError(t, k.Write(t.Context(), c.next()))
@@ -141,11 +143,11 @@ func TestQueries(t *testing.T) {
 	}{
 		{export.Query{}, names},
 		{export.Query{Limit: 4}, names[:4]},
-		{export.Query{After: names[3], Limit: 2}, names[4:6]},
+		{export.Query{After: keys[3], Limit: 2}, names[4:6]},
 		{export.Query{Prefix: "a"}, names[:6]},
 		{export.Query{Prefix: "a{"}, names[3:6]},
-		{export.Query{Prefix: "a", After: "b"}, nil},
-		{export.Query{Prefix: "b", After: "a"}, names[6:]},
+		{export.Query{Prefix: "a", After: key(t, "b", "")}, nil},
+		{export.Query{Prefix: "b", After: key(t, "a", "")}, names[6:]},
 		{export.Query{Prefix: "\xff"}, nil},
 	} {
 		page, err := k.Totals(t.Context(), test.q)

@@ -64,8 +64,8 @@ func TestAHalfFlushOfADeadWriterDoesNotCount(t *testing.T) {
 	c.add(s, 5)
 	require.NoError(t, k.Write(t.Context(), c.next()))
 
-	c.Final = []snapshot.Counter{{Key: s, Created: 1, Value: 6}}
-	c.Counters[0] = snapshot.Counter{Key: s, Created: 2, Value: 10}
+	c.Final = []snapshot.CounterRow{{Key: s, Created: 1, Value: 6}}
+	c.Counters[0] = snapshot.CounterRow{Key: s, Created: 2, Value: 10}
 	k.halfFlush(t, c.next())
 	assert.EqualValues(t, 16, totals(t, k)[s.String()], "a reader sees it")
 	expire(t, client, k)

@@ -57,7 +57,7 @@
 // Only sketches whose engine hashes as Redis does (hll.Redis, precision 14 or
 // more) go to uniq:, as nothing else can be merged with what PFADD makes. All
 // others are kept in the binary form of package hll under sketch:, a field for
-// each snapshot.Uniques.Scheme.
+// each snapshot.UniquesRow.Scheme.
 //
 // # What it needs
 //

@@ -30,7 +30,7 @@ func write(t *testing.T, o Options) error {
 	c.add(key(t, "hits_total", "x"), 1)
 	for _, o := range []hll.Options{{}, {Hash: hll.Redis}} {
 		u := sketchOf(t, o, 0, 10)
-		c.Uniques = append(c.Uniques, snapshot.Uniques{Key: key(t, "visitors", "x"), Created: int64(o.Hash), Scheme: u.Scheme(), Sketch: encoded(t, u)})
+		c.Uniques = append(c.Uniques, snapshot.UniquesRow{Key: key(t, "visitors", "x"), Created: int64(o.Hash), Scheme: u.Scheme(), Sketch: encoded(t, u)})
 	}
 	if err := k.Write(t.Context(), c.next()); err != nil {
 		return err

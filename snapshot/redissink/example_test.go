@@ -126,7 +126,7 @@ func ExampleSink_Totals() {
 		}
 		for _, t := range page {
 			fmt.Println(t.Key, t.Value)
-			q.After = t.Key.String()
+			q.After = t.Key
 		}
 	}
 }

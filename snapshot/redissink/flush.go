@@ -56,11 +56,11 @@ type share struct {
 
 	// Of the flush underway.
 	mark      sinkkit.Mark
-	picked    []sinkkit.Row
+	picked    []snapshot.CounterRow
 	views     []sinkkit.BucketRow
 	mergeable []redisSketch
-	others    []snapshot.Uniques // sketches that Redis cannot merge
-	requests  int                // before the last
+	others    []snapshot.UniquesRow // sketches that Redis cannot merge
+	requests  int                   // before the last
 	err       error
 }
 

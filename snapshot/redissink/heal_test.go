@@ -29,7 +29,7 @@ func TestAServerThatFellBehindIsHealed(t *testing.T) {
 				ca.add(still, 10)
 				cb.add(still, 1)
 				u := sketchOf(t, hll.Options{Hash: hll.Redis}, 0, i*100)
-				cb.Uniques = []snapshot.Uniques{{Key: still, Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
+				cb.Uniques = []snapshot.UniquesRow{{Key: still, Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
 				require.NoError(t, a.Write(t.Context(), ca.next()))
 				require.NoError(t, b.Write(t.Context(), cb.next()))
 				switch i {
@@ -37,9 +37,9 @@ func TestAServerThatFellBehindIsHealed(t *testing.T) {
 					require.NoError(t, client.Save(t.Context()).Err())
 					s.Keep("old")
 				case 2: // a series retires, and comes back
-					ca.Final = []snapshot.Counter{ca.Counters[0]}
+					ca.Final = []snapshot.CounterRow{ca.Counters[0]}
 					ca.Final[0].Value += 11
-					ca.Counters = append([]snapshot.Counter{{Key: evicted, Created: 2, Value: 1}}, ca.Counters[1:]...)
+					ca.Counters = append([]snapshot.CounterRow{{Key: evicted, Created: 2, Value: 1}}, ca.Counters[1:]...)
 				case 3:
 					ca.Final = nil
 				}

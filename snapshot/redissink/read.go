@@ -48,8 +48,8 @@ func (k *Sink) list(ctx context.Context, q export.Query, index func(*partition) 
 	}
 	limit := cmp.Or(q.Limit, export.DefaultLimit)
 	by := redis.ZRangeBy{Min: "[" + q.Prefix, Max: before(q.Prefix), Count: int64(limit)}
-	if q.After >= q.Prefix && q.After != "" {
-		by.Min = "(" + q.After
+	if after := q.After.String(); after >= q.Prefix && after != "" {
+		by.Min = "(" + after
 	}
 	pipe := k.client.Pipeline()
 	var answers []*redis.StringSliceCmd
@@ -139,12 +139,12 @@ func read[C any](ctx context.Context, k *Sink, asked []found, lacking *export.Pa
 // Totals implements export.Reader. It takes one round trip for the list of
 // series and one for each 500 of them, and reads a row for each writer. What
 // PartialError names are series, or indexes of partitions.
-func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.Total, error) {
+func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.CounterTotal, error) {
 	asked, lacking, err := k.list(ctx, q, func(p *partition) string { return p.counters })
 	if err != nil {
 		return nil, err
 	}
-	var totals []export.Total
+	var totals []export.CounterTotal
 	err = read(ctx, k, asked, lacking,
 		func(pipe redis.Pipeliner, f found) *redis.MapStringStringCmd {
 			return pipe.HGetAll(ctx, named(f.part.counter, f.id))
@@ -154,7 +154,7 @@ func (k *Sink) Totals(ctx context.Context, q export.Query) ([]export.Total, erro
 			if err != nil {
 				return err
 			}
-			t := export.Total{Key: key}
+			t := export.CounterTotal{Key: key}
 			for writer, row := range fields {
 				n, err := parseRow(writer, row)
 				if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hotcount/hotcount/sinkkit"
+	"github.com/hotcount/hotcount/snapshot"
 )
 
 // A request is a part of a share's flush: rows, buckets or sketches, or nothing for
@@ -13,7 +14,7 @@ import (
 type request struct {
 	sh       *share
 	index    int
-	rows     []sinkkit.Row
+	rows     []snapshot.CounterRow
 	buckets  []sinkkit.BucketRow
 	sketches []redisSketch
 }
@@ -56,7 +57,7 @@ func (sh *share) args() []any { return []any{sh.mirror.Writer().String(), hexMar
 // callRows returns the request for some rows. Of all that they have, only the names
 // of keys are arguments by themselves: each argument costs the server more than
 // what it does with a row's numbers.
-func (sh *share) callRows(index int, rows []sinkkit.Row) *call {
+func (sh *share) callRows(index int, rows []snapshot.CounterRow) *call {
 	keys := make([]string, 2, 2+len(rows))
 	keys[0], keys[1] = sh.part.writers, sh.part.counters
 	packed := make([]byte, 0, rowLen*len(rows))
@@ -78,7 +79,7 @@ const rowLen = 4 + 8 + 8
 
 // appendRow appends what rows.lua takes: the number of the key, from 1 on; Created
 // so shifted that negative ones have their place; and Value.
-func appendRow(dst []byte, key int, r sinkkit.Row) []byte {
+func appendRow(dst []byte, key int, r snapshot.CounterRow) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(key))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(r.Created)^1<<63)
 	return binary.BigEndian.AppendUint64(dst, uint64(r.Value))

@@ -37,7 +37,7 @@ type redisSketch struct {
 
 // newRedisSketch reports false for a sketch that Redis cannot merge: of another
 // hash, too coarse, or broken, which the union will say.
-func newRedisSketch(u snapshot.Uniques) (redisSketch, bool) {
+func newRedisSketch(u snapshot.UniquesRow) (redisSketch, bool) {
 	if u.Scheme != redisScheme {
 		return redisSketch{}, false
 	}
@@ -109,7 +109,7 @@ const (
 	overtaken = 2 // by another writer's union
 )
 
-func (k *Sink) replaceSome(ctx context.Context, sh *share, sketches []snapshot.Uniques) error {
+func (k *Sink) replaceSome(ctx context.Context, sh *share, sketches []snapshot.UniquesRow) error {
 	for range maxReplaces {
 		c, err := k.unite(ctx, sh, sketches)
 		if err != nil {
@@ -129,7 +129,7 @@ func (k *Sink) replaceSome(ctx context.Context, sh *share, sketches []snapshot.U
 }
 
 // unite reads the sketches there and returns the call that replaces them.
-func (k *Sink) unite(ctx context.Context, sh *share, sketches []snapshot.Uniques) (*call, error) {
+func (k *Sink) unite(ctx context.Context, sh *share, sketches []snapshot.UniquesRow) (*call, error) {
 	c := &call{
 		script: &replaceScript,
 		keys:   []string{sh.part.writers, sh.part.uniques},

@@ -52,7 +52,7 @@ func TestUniques(t *testing.T) {
 			c.Uniques = nil
 			for _, o := range schemes {
 				u := sketchOf(t, o, w*500, w*500+300*(round+1))
-				c.Uniques = append(c.Uniques, snapshot.Uniques{Key: s, Created: int64(o.Precision), Scheme: u.Scheme(), Sketch: encoded(t, u)})
+				c.Uniques = append(c.Uniques, snapshot.UniquesRow{Key: s, Created: int64(o.Precision), Scheme: u.Scheme(), Sketch: encoded(t, u)})
 			}
 			require.NoError(t, k.Write(t.Context(), c.next()))
 		}
@@ -87,7 +87,7 @@ func TestCoarseSketchesAreKeptBeside(t *testing.T) {
 	c := newCounting()
 	for _, p := range []int{12, 10, 13} {
 		u := sketchOf(t, hll.Options{Hash: hll.Redis, Precision: p}, p*1000, p*1000+1000)
-		c.Uniques = []snapshot.Uniques{{Key: s, Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
+		c.Uniques = []snapshot.UniquesRow{{Key: s, Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
 		require.NoError(t, k.Write(t.Context(), c.next()))
 	}
 	got, err := k.Uniques(t.Context(), export.Query{})
@@ -109,7 +109,7 @@ func TestUnionsDoNotOverwriteEachOther(t *testing.T) {
 			k := open(t, Options{Client: client, Prefix: prefix})
 			u := sketchOf(t, hll.Options{}, w*100, w*100+100)
 			c := newCounting()
-			c.Uniques = []snapshot.Uniques{{Key: s, Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
+			c.Uniques = []snapshot.UniquesRow{{Key: s, Created: 1, Scheme: u.Scheme(), Sketch: encoded(t, u)}}
 			written := c.next()
 			assert.Eventually(t, func() bool { return k.Write(t.Context(), written) == nil }, patience, 1)
 		})
@@ -126,7 +126,7 @@ func TestBrokenSketchesAreRefused(t *testing.T) {
 	k := open(t, Options{Client: client, Prefix: prefix})
 	for _, scheme := range []hll.Scheme{{}, {Hash: hll.Redis}} {
 		c := newCounting()
-		c.Uniques = []snapshot.Uniques{{Key: key(t, "visitors", "x"), Created: 1, Scheme: scheme, Sketch: []byte("x")}}
+		c.Uniques = []snapshot.UniquesRow{{Key: key(t, "visitors", "x"), Created: 1, Scheme: scheme, Sketch: []byte("x")}}
 		assert.ErrorIs(t, k.Write(t.Context(), c.next()), hll.ErrFormat)
 	}
 }

@@ -113,7 +113,7 @@ func (k *Sink) callBuckets(sh *share, index int, rows []sinkkit.BucketRow) *call
 // Window implements export.Reader. It takes a round trip for each 500 buckets,
 // kept or not, and refuses spans of more than 100,000. What PartialError names are
 // keys.
-func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
+func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.BucketTotal, error) {
 	starts, err := span(resolution, from, to)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Durat
 	id := key.AppendText(nil)
 	names := k.parts[k.partOf(id)].bucketsOf(id, resolution)
 	nameOf := func(start int64) string { return string(appendSeconds(names[:len(names):len(names)], start)) }
-	var buckets []export.Bucket
+	var buckets []export.BucketTotal
 	var missing gaps
 	for len(starts) > 0 {
 		trip := starts[:min(len(starts), seriesPerTrip)]
@@ -144,7 +144,7 @@ func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Durat
 			default:
 				missing.close()
 				if n != 0 {
-					buckets = append(buckets, export.Bucket{Start: time.Unix(0, start), Count: n})
+					buckets = append(buckets, export.BucketTotal{Start: time.Unix(0, start), Count: n})
 				}
 			}
 		}

@@ -62,7 +62,7 @@ func (v *viewing) view(k series.Key, at time.Time, n int64) {
 func (v *viewing) snapshot() *snapshot.Snapshot {
 	v.Windows = nil
 	for k, resolutions := range v.rows {
-		w := snapshot.Window{Key: k}
+		w := snapshot.WindowRows{Key: k}
 		w.Rows = append(w.Rows, window.Row{Resolution: time.Second, Start: v.Started.UnixNano() - 1e9, Count: 1_000_000}) // an earlier writer's
 		for _, rows := range resolutions {
 			w.Rows = append(w.Rows, rows...)
@@ -286,7 +286,7 @@ func TestViewsNeverLiveForEver(t *testing.T) {
 	send := func(start int64, resolution time.Duration) time.Duration {
 		t.Helper()
 		c := newCounting()
-		c.Windows = []snapshot.Window{{Key: s, Rows: []window.Row{{Resolution: resolution, Start: start, Count: 1}}}}
+		c.Windows = []snapshot.WindowRows{{Key: s, Rows: []window.Row{{Resolution: resolution, Start: start, Count: 1}}}}
 		c.Started = time.Unix(0, math.MinInt64)
 		require.NoError(t, k.Write(t.Context(), c.next()))
 		return client.PTTL(t.Context(), k.ViewsKey(s, resolution, time.Unix(0, start-start%int64(resolution)))).Val()

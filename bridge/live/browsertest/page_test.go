@@ -26,7 +26,7 @@ const hostileShown = `{post="\"'><img src=x onerror=\"window.owned=1\"><script>w
 // page shows.
 func newEngine(t *testing.T) *hotcount.Engine {
 	t.Helper()
-	e, err := hotcount.New(hotcount.Options{Dir: t.TempDir(), Every: time.Second})
+	e, err := hotcount.New(hotcount.Options{Dir: t.TempDir(), Interval: time.Second})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, e.Close(context.Background())) })
 
@@ -95,7 +95,7 @@ func TestPageRendersAndRises(t *testing.T) {
 	b := openTab(t)
 	e := newEngine(t)
 	crowd(t, e)
-	_, url := serve(t, e, live.Options{Title: "blog", Every: 200 * time.Millisecond})
+	_, url := serve(t, e, live.Options{Title: "blog", Interval: 200 * time.Millisecond})
 	b.show(t, look{"", 1280, 900, "light"})
 	b.do(t, chromedp.Navigate(url))
 	b.waitFor(t, rows+`.length === 20`)
@@ -157,7 +157,7 @@ func (b *browser) search(t *testing.T, words string) {
 func TestPauseAndReconnect(t *testing.T) {
 	b := openTab(t)
 	e := newEngine(t)
-	page, url := serve(t, e, live.Options{Every: 100 * time.Millisecond})
+	page, url := serve(t, e, live.Options{Interval: 100 * time.Millisecond})
 	b.do(t, chromedp.Navigate(url), chromedp.WaitReady(chromedp.CSS("#rows tbody tr")))
 	b.do(t, chromedp.Click(chromedp.ID("pause")))
 	b.waitFor(t, `document.getElementById("state").textContent === "paused"`)
@@ -172,7 +172,7 @@ func TestLooks(t *testing.T) {
 	b := openTab(t)
 	e := newEngine(t)
 	crowd(t, e)
-	_, url := serve(t, e, live.Options{Title: "blog", Every: 200 * time.Millisecond})
+	_, url := serve(t, e, live.Options{Title: "blog", Interval: 200 * time.Millisecond})
 	b.do(t, chromedp.Navigate(url))
 	b.waitFor(t, `document.querySelectorAll("#rows .bars rect").length >= 2 || navigator.hardwareConcurrency === 1`)
 	b.waitFor(t, `document.querySelector("#history polyline")?.points.length >= 10`)

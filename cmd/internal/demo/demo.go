@@ -27,13 +27,13 @@ import (
 
 // Options say how to run.
 type Options struct {
-	Addr    string        // to listen on
-	Clients int           // that send requests at the same time
-	For     time.Duration // how long; 0 is until the context is done
-	Dir     string        // of snapshots
-	Every   time.Duration // between snapshots
-	Sink    *sinks.Target // a store to share with other demos, nil for none
-	Screen  *Screen
+	Addr     string        // to listen on
+	Clients  int           // that send requests at the same time
+	For      time.Duration // how long; 0 is until the context is done
+	Dir      string        // of snapshots
+	Interval time.Duration // between snapshots
+	Sink     *sinks.Target // a store to share with other demos, nil for none
+	Screen   *Screen
 }
 
 // A scene is a part of a run.

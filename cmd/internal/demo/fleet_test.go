@@ -52,7 +52,7 @@ func TestFleet(t *testing.T) {
 		dir := t.TempDir()
 		wg.Go(func() {
 			results[i], errs[i] = Run(t.Context(), Options{
-				Addr: "127.0.0.1:0", Clients: 1, For: time.Second, Dir: dir, Every: 100 * time.Millisecond,
+				Addr: "127.0.0.1:0", Clients: 1, For: time.Second, Dir: dir, Interval: 100 * time.Millisecond,
 				Sink: shared, Screen: &Screen{W: io.Discard},
 			})
 		})

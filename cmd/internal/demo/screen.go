@@ -48,7 +48,7 @@ func (s *Screen) begin(r *run) {
 	fmt.Fprintf(s.W, "Serving %d posts at %s to %s.\n", posts, r.site.url, text.Count(int64(r.Clients), "client"))
 	fmt.Fprintf(s.W, "Live page: %s%s\n", r.site.url, pagePath)
 	fmt.Fprintf(s.W, "Your own visits to %s/posts/1 count too. Ctrl-C ends the demo.\n", r.site.url)
-	fmt.Fprintf(s.W, "A snapshot every %v goes to %s", r.Every, r.Dir)
+	fmt.Fprintf(s.W, "A snapshot every %v goes to %s", r.Interval, r.Dir)
 	if r.Sink != nil {
 		fmt.Fprintf(s.W, " and to %v", *r.Sink)
 	}

@@ -28,7 +28,7 @@ type stage struct {
 // open starts an engine, which goes on from what Dir holds, and the service.
 func (o *Options) open(ctx context.Context, others *ledger) (*stage, error) {
 	s := new(stage)
-	options := hotcount.Options{Dir: o.Dir, Every: o.Every}
+	options := hotcount.Options{Dir: o.Dir, Interval: o.Interval}
 	if o.Sink != nil {
 		sink, err := o.Sink.Sink(ctx)
 		if err != nil {

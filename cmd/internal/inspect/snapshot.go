@@ -86,7 +86,7 @@ func Read(name string) (*Snapshot, error) {
 	}
 	for _, of := range []struct {
 		state string
-		rows  []snapshot.Counter
+		rows  []snapshot.CounterRow
 	}{{"", s.Counters}, {"final", s.Final}, {"retired", s.Retired}} {
 		for _, c := range of.rows {
 			v.Counters = append(v.Counters, Counter{c.Key.String(), time.Unix(0, c.Created).UTC(), c.Value, of.state})
@@ -118,7 +118,7 @@ func readFile(name string) (s *snapshot.Snapshot, size int64, err error) {
 	return s, size, nil
 }
 
-func uniquesOf(row snapshot.Uniques) Uniques {
+func uniquesOf(row snapshot.UniquesRow) Uniques {
 	u := Uniques{Series: row.Key.String(), Created: time.Unix(0, row.Created).UTC(), Scheme: row.Scheme.String()}
 	var sketch hll.Sketch
 	if err := sketch.UnmarshalBinary(row.Sketch); err != nil {

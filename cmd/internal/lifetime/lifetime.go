@@ -22,7 +22,7 @@ import (
 type Totals struct {
 	Counters []Counter
 	Uniques  []Uniques
-	Windows  []snapshot.Window // the newest of each series
+	Windows  []snapshot.WindowRows // the newest of each series
 
 	Runs    int // whose rows went into the totals
 	Seq     uint64
@@ -98,9 +98,9 @@ func Sum(snapshots []*snapshot.Snapshot) (*Totals, error) {
 		return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(a.Created, b.Created))
 	})
 	for _, w := range s.windows {
-		t.Windows = append(t.Windows, w.Window)
+		t.Windows = append(t.Windows, w.WindowRows)
 	}
-	slices.SortFunc(t.Windows, func(a, b snapshot.Window) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(t.Windows, func(a, b snapshot.WindowRows) int { return a.Key.Compare(b.Key) })
 	return t, nil
 }
 
@@ -128,7 +128,7 @@ type uniquesID struct {
 }
 
 type window struct {
-	snapshot.Window
+	snapshot.WindowRows
 	taken time.Time
 }
 
@@ -161,7 +161,7 @@ func (s *sums) add(part *snapshot.Snapshot) error {
 	return nil
 }
 
-func (s *sums) unite(row snapshot.Uniques) error {
+func (s *sums) unite(row snapshot.UniquesRow) error {
 	// The zero options serve for any scheme: only equal ones are merged.
 	sketch := new(hll.Sketch)
 	if err := sketch.UnmarshalBinary(row.Sketch); err != nil {
@@ -186,11 +186,11 @@ func (s *sums) unite(row snapshot.Uniques) error {
 func (t *Totals) Snapshot(w snapshot.WriterID) *snapshot.Snapshot {
 	s := &snapshot.Snapshot{Writer: w, Seq: t.Seq, Started: t.Started, Taken: t.Taken, Windows: t.Windows}
 	for _, c := range t.Counters {
-		s.Counters = append(s.Counters, snapshot.Counter{Key: c.Key, Created: c.Created, Value: c.Value})
+		s.Counters = append(s.Counters, snapshot.CounterRow{Key: c.Key, Created: c.Created, Value: c.Value})
 	}
 	for _, u := range t.Uniques {
 		sketch, _ := u.Sketch.MarshalBinary() // the error is always nil
-		s.Uniques = append(s.Uniques, snapshot.Uniques{Key: u.Key, Created: u.Created, Scheme: u.Scheme, Sketch: sketch})
+		s.Uniques = append(s.Uniques, snapshot.UniquesRow{Key: u.Key, Created: u.Created, Scheme: u.Scheme, Sketch: sketch})
 	}
 	return s
 }

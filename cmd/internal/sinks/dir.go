@@ -43,7 +43,7 @@ type dirReader struct {
 func (r *dirReader) load(q export.Query) (*lifetime.Totals, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.totals == nil || q.After == "" {
+	if r.totals == nil || q.After.IsZero() {
 		t, err := lifetime.Load(r.dir)
 		if err != nil {
 			return nil, err
@@ -53,15 +53,15 @@ func (r *dirReader) load(q export.Query) (*lifetime.Totals, error) {
 	return r.totals, nil
 }
 
-func (r *dirReader) Totals(_ context.Context, q export.Query) ([]export.Total, error) {
+func (r *dirReader) Totals(_ context.Context, q export.Query) ([]export.CounterTotal, error) {
 	t, err := r.load(q)
 	if err != nil {
 		return nil, err
 	}
-	var page []export.Total
+	var page []export.CounterTotal
 	for _, c := range t.Counters {
 		if len(page) < limitOf(q) && selected(q, c.Text) {
-			page = append(page, export.Total{Key: c.Key, Value: c.Value, Writers: c.Writers})
+			page = append(page, export.CounterTotal{Key: c.Key, Value: c.Value, Writers: c.Writers})
 		}
 	}
 	return page, nil
@@ -83,7 +83,7 @@ func (r *dirReader) Uniques(_ context.Context, q export.Query) ([]export.Uniques
 
 // Window cuts the newest window of the series, which has the rows of earlier runs,
 // into buckets.
-func (r *dirReader) Window(_ context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.Bucket, error) {
+func (r *dirReader) Window(_ context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.BucketTotal, error) {
 	t, err := r.load(export.Query{})
 	if err != nil {
 		return nil, err
@@ -101,11 +101,11 @@ func (r *dirReader) Window(_ context.Context, key series.Key, resolution time.Du
 		return nil, err
 	}
 	mirror.Pick(s)
-	var buckets []export.Bucket
+	var buckets []export.BucketTotal
 	for _, b := range picked.Pick(&mirror, s) {
 		start := time.Unix(0, b.Start)
 		if b.Resolution == resolution && !start.Before(from) && start.Before(to) {
-			buckets = append(buckets, export.Bucket{Start: start, Count: b.Count})
+			buckets = append(buckets, export.BucketTotal{Start: start, Count: b.Count})
 		}
 	}
 	return buckets, nil
@@ -121,5 +121,5 @@ func limitOf(q export.Query) int {
 }
 
 func selected(q export.Query, text string) bool {
-	return strings.HasPrefix(text, q.Prefix) && text > q.After
+	return strings.HasPrefix(text, q.Prefix) && text > q.After.String()
 }

@@ -36,8 +36,8 @@ func TestPages(t *testing.T) {
 			page, err := r.Totals(t.Context(), q)
 			require.NoError(t, err)
 			for _, total := range page {
-				q.After = total.Key.String()
-				texts = append(texts, q.After)
+				q.After = total.Key
+				texts = append(texts, total.Key.String())
 				assert.EqualValues(t, runs, total.Value)
 			}
 			more = len(page) == limit

@@ -60,11 +60,11 @@ type Uniques struct {
 func Read(ctx context.Context, r export.Reader, pattern string) (*Totals, error) {
 	t := &Totals{Read: time.Now().UTC(), Counters: []Counter{}, Uniques: []Uniques{}}
 	prefix, _, _ := strings.Cut(pattern, "*")
-	counters, err := pages(ctx, r.Totals, prefix, func(c export.Total) string { return c.Key.String() })
+	counters, err := pages(ctx, r.Totals, prefix, func(c export.CounterTotal) series.Key { return c.Key })
 	if err := t.partial(err); err != nil {
 		return nil, err
 	}
-	uniques, uniquesErr := pages(ctx, r.Uniques, prefix, func(u export.UniquesTotal) string { return u.Key.String() })
+	uniques, uniquesErr := pages(ctx, r.Uniques, prefix, func(u export.UniquesTotal) series.Key { return u.Key })
 	if err := t.partial(uniquesErr); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (t *Totals) partial(err error) error {
 }
 
 // pages reads page after page. After an error it returns what it has.
-func pages[T any](ctx context.Context, page func(context.Context, export.Query) ([]T, error), prefix string, text func(T) string) ([]T, error) {
+func pages[T any](ctx context.Context, page func(context.Context, export.Query) ([]T, error), prefix string, key func(T) series.Key) ([]T, error) {
 	q := export.Query{Prefix: prefix, Limit: pageSize}
 	var all []T
 	for {
@@ -105,7 +105,7 @@ func pages[T any](ctx context.Context, page func(context.Context, export.Query) 
 		if err != nil || len(rows) < q.Limit {
 			return all, err
 		}
-		q.After = text(rows[len(rows)-1])
+		q.After = key(rows[len(rows)-1])
 	}
 }
 
