@@ -9,6 +9,10 @@
 // to standard output, as JSON with -json; progress and errors go to standard
 // error. The exit status is 0, 1 after a failure, or 2 if the command was given
 // wrongly.
+//
+// A sink is a directory, unless the program is built with -tags hotcount_stores: then
+// it has the clients of Redis, PostgreSQL and NATS, which take longer to fetch and to
+// compile than all the rest.
 package main
 
 import (

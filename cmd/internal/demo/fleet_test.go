@@ -1,3 +1,5 @@
+//go:build hotcount_stores
+
 package demo
 
 import (

@@ -1,3 +1,5 @@
+//go:build hotcount_stores
+
 package sinks
 
 import (
@@ -9,8 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -106,19 +106,6 @@ func TestPostgres(t *testing.T) {
 	_, err = target.Sink(t.Context())
 	require.ErrorIs(t, err, ErrAddress)
 	goesRound(t, address+"&migrate=true")
-}
-
-func TestNATS(t *testing.T) {
-	const server = "127.0.0.1:4222"
-	needServer(t, server)
-	stream := fmt.Sprintf("sinks-test-%x", rand.Uint64())
-	conn, err := nats.Connect("nats://" + server)
-	require.NoError(t, err)
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, js.DeleteStream(context.Background(), stream)) }()
-	goesRound(t, "nats://"+server+"?stream="+stream)
 }
 
 // A password is in no text, whatever the driver makes of the address.
