@@ -74,6 +74,7 @@
 //	hotcount_export_lag_seconds{sink}         gauge    since the sink last took a snapshot
 //	hotcount_sink_writes_total{sink}          counter
 //	hotcount_sink_failures_total{sink}        counter  writes that failed, panics among them
+//	hotcount_sink_blocked{sink}               gauge    1 if it takes nothing until somebody mends what its error says
 //	hotcount_windows                          gauge    driven now; these six are left out before the first
 //	hotcount_sampler_ticks_total              counter
 //	hotcount_sampler_missed_ticks_total       counter  ticks that did not happen since one was late

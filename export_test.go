@@ -3,6 +3,7 @@ package hotcount
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -106,7 +107,7 @@ func TestExporterAcknowledges(t *testing.T) {
 type refusing struct{}
 
 func (refusing) Write(context.Context, *snapshot.Snapshot) error {
-	return export.Terminal(errors.New("refused"))
+	return fmt.Errorf("refused: %w", export.ErrTooLate)
 }
 
 // The next engine may have Dir when Close has returned, though a sink does not

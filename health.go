@@ -32,9 +32,9 @@ type healthKeys struct {
 	live, dormant, parked       series.Key
 	sweep, rate, skew, sum      series.Key
 
-	refused               series.Desc // by metric
-	adjusted              series.Desc // by series
-	writes, failures, lag series.Desc // by sink
+	refused                        series.Desc // by metric
+	adjusted                       series.Desc // by series
+	writes, failures, lag, blocked series.Desc // by sink
 
 	windows, ticks, missed, jumps, tickLag, busy series.Key // of the sampler
 	late, future                                 series.Key // of Events
@@ -42,7 +42,7 @@ type healthKeys struct {
 	sinks []sinkKeys // made when there is an exporter
 }
 
-type sinkKeys struct{ writes, failures, lag series.Key }
+type sinkKeys struct{ writes, failures, lag, blocked series.Key }
 
 func newHealthKeys() healthKeys {
 	return healthKeys{
@@ -61,6 +61,7 @@ func newHealthKeys() healthKeys {
 		writes:    healthDesc("sink_writes_total", "sink"),
 		failures:  healthDesc("sink_failures_total", "sink"),
 		lag:       healthDesc("export_lag_seconds", "sink"),
+		blocked:   healthDesc("sink_blocked", "sink"),
 		windows:   healthDesc("windows").Key(),
 		ticks:     healthDesc("sampler_ticks_total").Key(),
 		missed:    healthDesc("sampler_missed_ticks_total").Key(),
@@ -155,7 +156,7 @@ func (e *Engine) appendSinks(s *snapshot.Snapshot) {
 	k := &e.sweep.health.keys
 	for i, sink := range e.exporter.Stats().Sinks {
 		if i == len(k.sinks) { // the first time
-			k.sinks = append(k.sinks, sinkKeys{k.writes.Key(sink.Name), k.failures.Key(sink.Name), k.lag.Key(sink.Name)})
+			k.sinks = append(k.sinks, sinkKeys{k.writes.Key(sink.Name), k.failures.Key(sink.Name), k.lag.Key(sink.Name), k.blocked.Key(sink.Name)})
 		}
 		since := e.started
 		if !sink.AckedAt.IsZero() {
@@ -164,5 +165,10 @@ func (e *Engine) appendSinks(s *snapshot.Snapshot) {
 		e.healthCounter(s, k.sinks[i].writes, int64(sink.Writes))
 		e.healthCounter(s, k.sinks[i].failures, int64(sink.Failures))
 		s.Gauges = append(s.Gauges, snapshot.GaugeRow{Key: k.sinks[i].lag, Value: s.Taken.Sub(since).Seconds()})
+		blocked := snapshot.GaugeRow{Key: k.sinks[i].blocked}
+		if sink.Blocked || sink.Stopped {
+			blocked.Value = 1
+		}
+		s.Gauges = append(s.Gauges, blocked)
 	}
 }

@@ -111,6 +111,7 @@ func TestHealthOfSinks(t *testing.T) {
 		assert.Positive(t, failures.Value)
 		assert.Greater(t, writes.Value, failures.Value)
 		assert.Equal(t, e.ExportStats().Sinks[0].Failures, uint64(failures.Value))
+		wantGauge(t, &s, `hotcount_sink_blocked{sink="flaky"}`, 0)
 
 		sink.failing.Store(false)
 		require.NoError(t, e.Flush(t.Context()))

@@ -13,9 +13,7 @@ import (
 )
 
 // A shelf is about the smallest Reader: totals, in the order of their keys, and a
-
 // part of them that does not answer.
-
 type shelf struct {
 	totals []export.CounterTotal
 	down   []string
@@ -47,7 +45,6 @@ func (*shelf) Window(_ context.Context, _ series.Key, _ time.Duration, from, _ t
 }
 
 // What can be read of a fleet does not depend on the store that keeps it.
-
 func ExampleReader() {
 	var fleet export.Reader = &shelf{}
 	ctx := context.Background()
@@ -73,7 +70,6 @@ func ExampleReader() {
 }
 
 // A page begins after the last key of the one before.
-
 func ExampleQuery() {
 	fleet := &shelf{totals: []export.CounterTotal{
 		{Key: requests.Key("GET", "200"), Value: 70, Writers: 2},
@@ -102,7 +98,6 @@ func ExampleQuery() {
 }
 
 // Some totals are often better than none, if it is said which ones are missing.
-
 func ExamplePartialError() {
 	fleet := &shelf{
 		totals: []export.CounterTotal{{Key: requests.Key("GET", "200"), Value: 70}},
@@ -115,7 +110,3 @@ func ExamplePartialError() {
 	}
 	// Output: 1 without those of [10.0.0.7:6379]
 }
-
-// A Mirror sends a row until a store has said that it holds it. Here the answer to
-
-// the first flush is lost, though the store has taken it.

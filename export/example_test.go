@@ -16,7 +16,6 @@ import (
 var requests, _ = series.NewDesc("http_requests_total", "method", "code")
 
 // counted is about the smallest Source: one counter, never evicted.
-
 type counted struct {
 	writer snapshot.WriterID
 	seq    uint64
@@ -33,7 +32,6 @@ func (c *counted) Snapshot(s *snapshot.Snapshot) {
 func (c *counted) Acknowledge(uint64) {}
 
 // printer is a Sink that keeps nothing.
-
 type printer struct{}
 
 func (printer) Write(_ context.Context, s *snapshot.Snapshot) error {
@@ -70,7 +68,6 @@ func ExampleExporter() {
 }
 
 // unreachable is a Sink whose other end is down.
-
 type unreachable struct{}
 
 func (unreachable) Write(context.Context, *snapshot.Snapshot) error {
@@ -101,16 +98,19 @@ func ExampleUnflushedError() {
 	// Output: fleet holds snapshot 0 of 1: connection refused
 }
 
-func ExampleTerminal() {
-	err := fmt.Errorf("sink: %w", export.Terminal(errors.New("no such database")))
-	fmt.Println(err, export.IsTerminal(err))
-	// Output: sink: no such database true
+// Errors of all stores are of the same kinds.
+func ExampleKind() {
+	err := fmt.Errorf("postgres: flush: %w: %w", export.ErrDenied, errors.New("role x may not log in"))
+	switch export.Kind(err) {
+	case export.ErrDenied, export.ErrSchema, export.ErrReadOnly, export.ErrFull:
+		fmt.Println("somebody has to see to the store:", err)
+	default:
+		fmt.Println("it may pass:", err)
+	}
+	// Output: somebody has to see to the store: postgres: flush: access denied: role x may not log in
 }
 
-// A Mirror and a BucketMirror pick what a store lacks. This store forgets nothing,
-
-// and has one writer.
-
+// A Source numbers its states, and is told when all sinks have one.
 func ExampleSource() {
 	var src export.Source = &counted{writer: snapshot.NewWriterID()}
 	var s snapshot.Snapshot
@@ -121,9 +121,7 @@ func ExampleSource() {
 }
 
 // A Sink is anything that takes whole states. Rows are absolute, so it may be given
-
 // the same one twice.
-
 func ExampleSink() {
 	var sink export.Sink = printer{}
 	err := sink.Write(context.Background(), &snapshot.Snapshot{
@@ -138,7 +136,6 @@ func ExampleSink() {
 }
 
 // How the sinks get on, for a health page.
-
 func ExampleStats() {
 	e, err := export.New(export.Options{
 		Source:   &counted{writer: snapshot.NewWriterID()},
@@ -159,5 +156,3 @@ func ExampleStats() {
 	}
 	// Output: fleet is behind: true connection refused
 }
-
-// Beside counters a snapshot has sketches, gauges, windows, and whose rows it sums.

@@ -69,6 +69,9 @@ const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
 
+	// maxBlocked does the same for a sink that waits for an operator.
+	maxBlocked = 4 * time.Minute
+
 	// closeGrace is how long Close waits for sinks to notice that their
 	// time is up.
 	closeGrace = 20 * time.Millisecond
@@ -80,6 +83,7 @@ type Exporter struct {
 	o       Options
 	log     *slog.Logger
 	workers []*worker
+	started time.Time
 
 	flushes chan chan<- flushed // to the loop
 	stop    chan struct{}       // closed to end the loop
@@ -139,6 +143,7 @@ func New(o Options) (*Exporter, error) {
 	e := &Exporter{
 		o:       o,
 		log:     o.Logger,
+		started: time.Now(),
 		flushes: make(chan chan<- flushed),
 		stop:    make(chan struct{}),
 		closed:  make(chan struct{}),
@@ -260,8 +265,9 @@ func (e *Exporter) handedOn(w snapshot.WriterID) {
 
 // Flush takes a snapshot and returns when every sink holds it. It does not wait
 // for a sink's back-off first; between retries there is one, which begins short
-// again. When ctx ends before, or a sink has failed for good, the error is an
-// *UnflushedError. If ctx has no deadline, Timeout is one.
+// again. A sink that is blocked or stopped is tried once. When ctx ends before, or
+// such a sink lacks the snapshot, the error is an *UnflushedError. If ctx has no
+// deadline, Timeout is one.
 func (e *Exporter) Flush(ctx context.Context) error {
 	ctx, cancel := e.withDeadline(ctx)
 	defer cancel()
@@ -300,7 +306,9 @@ func (e *Exporter) flush(ctx context.Context) error {
 func (e *Exporter) forgetBackoff() {
 	e.mu.Lock()
 	for _, w := range e.workers {
-		w.inARow, w.retryAt = 0, time.Time{} // also for a Write underway, should it fail
+		for _, l := range []*lane{&w.live, &w.prior} {
+			l.inARow, l.retryAt = 0, time.Time{} // also for a Write underway, should it fail
+		}
 	}
 	e.mu.Unlock()
 	for _, w := range e.workers {
@@ -308,7 +316,8 @@ func (e *Exporter) forgetBackoff() {
 	}
 }
 
-// await returns when all sinks hold the snapshot or have failed for good.
+// await returns when all sinks hold the snapshot, or have been tried and will not
+// take it before an operator has done something.
 func (e *Exporter) await(ctx context.Context, f flushed) error {
 	for {
 		e.mu.Lock()
@@ -317,7 +326,7 @@ func (e *Exporter) await(ctx context.Context, f flushed) error {
 		for _, w := range e.workers {
 			switch {
 			case w.stats.Acked >= f.seq:
-			case w.stats.Stopped:
+			case w.stats.Stopped || w.live.blocked && w.tried >= f.seq:
 				stopped++
 			default:
 				pending++

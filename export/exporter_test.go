@@ -166,40 +166,22 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-func TestATerminalErrorEndsWritesButAcknowledgesNothing(t *testing.T) {
-	dead, alive := &recorder{err: Terminal(errors.New("no such database"))}, &recorder{}
-	exporting(t, Options{Sinks: []Sink{dead, alive}}, func(t *testing.T, e *Exporter, src *tally) {
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		require.Len(t, dead.seqs, 1)
-		require.Greater(t, len(alive.seqs), 300)
-		require.Zero(t, src.acked.Load(), "rows that the dead sink lacks are not let go")
-
-		start := time.Now()
-		var u *UnflushedError
-		require.ErrorAs(t, e.Close(t.Context()), &u)
-		require.Less(t, time.Since(start), time.Second, "there is nothing to wait for")
-		require.Len(t, u.Sinks, 1)
-		require.True(t, u.Sinks[0].Stopped)
-		require.ErrorIs(t, u, dead.err)
-	})
-}
-
-// refuser is a Sink that has added up what the writer was too late for.
+// refuser is a Sink that refuses one writer.
 type refuser struct {
 	recorder
 	writer snapshot.WriterID
+	with   error
 }
 
 func (r *refuser) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	if s.Writer == r.writer {
-		return fmt.Errorf("refused: %w", ErrTooLate)
+		return r.with
 	}
 	return r.recorder.Write(ctx, s)
 }
 
 func TestAnEarlierRunThatIsTooLateIsGivenUp(t *testing.T) {
-	r := &refuser{writer: snapshot.WriterID{9}}
+	r := &refuser{writer: snapshot.WriterID{9}, with: fmt.Errorf("refused: %w", ErrTooLate)}
 	var handed []snapshot.WriterID
 	exporting(t, Options{
 		Sinks:    []Sink{r, &recorder{}},
@@ -277,23 +259,28 @@ func TestCloseKeepsItsDeadline(t *testing.T) {
 	}
 }
 
-// named is a Sink with a name.
-type named struct{ recorder }
+// A named is a Sink with a name.
+type named struct {
+	recorder
+	name string
+}
 
-func (*named) String() string { return "fleet" }
+func (n *named) String() string { return n.name }
 
-// An addressed sink is named by an address with a password.
-type addressed struct{ recorder }
-
-func (*addressed) String() string { return "redis://me:hunter2@host/0" }
-
+// Names go into labels and logs as they are: without passwords, and without what
+// has to be escaped there.
 func TestSinkNames(t *testing.T) {
-	exporting(t, Options{Sinks: []Sink{&named{}, &addressed{}, &recorder{}, &recorder{}}}, func(t *testing.T, e *Exporter, src *tally) {
+	sinks := []Sink{&recorder{}, &recorder{}}
+	for _, name := range []string{"fleet", "redis://me:hunter2@host/0", `postgres "a\b"`, "redis ä:\n\xff", "fleet"} {
+		sinks = append(sinks, &named{name: name})
+	}
+	exporting(t, Options{Sinks: sinks}, func(t *testing.T, e *Exporter, src *tally) {
 		var names []string
 		for _, s := range e.Stats().Sinks {
 			names = append(names, s.Name)
 		}
-		require.Equal(t, []string{"fleet", "redis://…@host/0", "*export.recorder", "*export.recorder#2"}, names)
+		require.Equal(t, []string{"*export.recorder", "*export.recorder#2",
+			"fleet", "redis://…@host/0", "postgres _a_b_", "redis ä:_\ufffd", "fleet#2"}, names)
 	})
 }
 

@@ -161,6 +161,8 @@ func (k *modelSink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	k.m.mu.Lock()
 	defer k.m.mu.Unlock()
 	switch {
+	case errors.Is(err, ErrTooLate):
+		k.prior[s.Writer] = true // all that it ever will hold
 	case !holds:
 	case s.Writer != modelWriter:
 		k.prior[s.Writer] = true
@@ -196,7 +198,10 @@ func (k *modelSink) misbehave(ctx context.Context) (err error, holds bool) {
 		return errModel, false
 	default:
 		if k.m.intn(10) == 0 {
-			return Terminal(errModel), false
+			return fmt.Errorf("%w: %w", ErrTooLate, errModel), false
+		}
+		if k.m.intn(3) == 0 {
+			return fmt.Errorf("%w: %w", ErrDenied, errModel), false
 		}
 		return errModel, false
 	}
@@ -254,7 +259,7 @@ func runModel(t *testing.T, seed uint64) {
 		m.mu.Lock()
 		m.open = true
 		m.mu.Unlock()
-		time.Sleep(3 * maxBackoff)
+		time.Sleep(3 * maxBlocked)
 		m.checkHanded(e)
 	}
 	for range 2 {

@@ -16,7 +16,15 @@ type SinkStats struct {
 	Failures uint64    // Writes that have failed, panics among them
 	Panics   uint64
 	Err      error // of the last Write
-	Stopped  bool  // the sink has failed for good and gets no more Writes
+
+	// Blocked says that the last Write failed for a reason that an operator has
+	// to mend, such as a wrong password or missing tables. The sink is tried
+	// again every few minutes, and by each Flush and Close.
+	Blocked bool
+
+	// Stopped says that the sink has failed for good, with ErrTooLate, and gets
+	// no more Writes.
+	Stopped bool
 }
 
 // Stats is the state of an Exporter.
@@ -45,7 +53,7 @@ func (e *Exporter) Stats() Stats {
 // flushed. It wraps Err and the sinks' own errors.
 type UnflushedError struct {
 	Seq   uint64      // of the snapshot, 0 if it could not be taken
-	Err   error       // why waiting for the sinks ended, nil if they all failed for good
+	Err   error       // why waiting for the sinks ended, nil if they are all blocked or stopped
 	Sinks []SinkStats // those that do not hold it
 }
 

@@ -134,6 +134,7 @@ type exportRow struct {
 	Writing  float64 `json:"writing"`
 	Writes   uint64  `json:"writes"`
 	Failures uint64  `json:"failures"`
+	Blocked  bool    `json:"blocked"`
 	Stopped  bool    `json:"stopped"`
 	Error    string  `json:"error"` // of the last write
 }
@@ -149,6 +150,7 @@ func (w *watcher) exports() (exports section[exportRow], newest uint64) {
 			Age:      -1,
 			Writes:   s.Writes,
 			Failures: s.Failures,
+			Blocked:  s.Blocked,
 			Stopped:  s.Stopped,
 		}
 		if !s.AckedAt.IsZero() {

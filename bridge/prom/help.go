@@ -44,6 +44,7 @@ var healthHelp = map[string]string{
 	"hotcount_export_lag_seconds":         "Time since the sink last took a snapshot.",
 	"hotcount_sink_writes_total":          "Snapshots given to the sink.",
 	"hotcount_sink_failures_total":        "Writes to the sink that failed, panics among them.",
+	"hotcount_sink_blocked":               "1 if the sink takes nothing until somebody mends what its error says.",
 	"hotcount_windows":                    "Windows driven now.",
 	"hotcount_sampler_ticks_total":        "Ticks of the windows' sampler.",
 	"hotcount_sampler_missed_ticks_total": "Ticks that did not happen since one was late.",

@@ -43,7 +43,8 @@
 //	{
 //	  "taken": "2026-01-02T15:04:05.678Z",
 //	  "exports": {"seq": "7", "taken": …, "sinks": [{"name": …, "acked": "7", "acked_at": …, "writing_since": …,
-//	    "writes": "7", "failures": "0", "panics": "0", "error": …, "stopped": false}]},
+//	    "writes": "7", "failures": "0", "panics": "0", "error": …,
+//	     "blocked": false, "stopped": false}]},
 //	  "counters": [{"key": "views_total{post=\"1\"}", "name": "views_total", "labels": {"post": "1"},
 //	    "total": "12", "run": "3", "created": …, "window": {"1m": {"count": "3", "covered_seconds": 60.2,
 //	    "per_second": 0.0498}, "1h": …, "24h": …}}],

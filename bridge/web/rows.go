@@ -186,13 +186,14 @@ type sinkRow struct {
 	Failures uint64    `json:"failures,string"`
 	Panics   uint64    `json:"panics,string"`
 	Err      string    `json:"error,omitempty"`
+	Blocked  bool      `json:"blocked"`
 	Stopped  bool      `json:"stopped"`
 }
 
 func exportsOf(st export.Stats) exportsRow {
 	row := exportsRow{Seq: st.Seq, Taken: st.Taken, Sinks: []sinkRow{}}
 	for _, s := range st.Sinks {
-		sink := sinkRow{s.Name, s.Acked, s.AckedAt, s.Writing, s.Writes, s.Failures, s.Panics, "", s.Stopped}
+		sink := sinkRow{s.Name, s.Acked, s.AckedAt, s.Writing, s.Writes, s.Failures, s.Panics, "", s.Blocked, s.Stopped}
 		if s.Err != nil {
 			sink.Err = safetext.WithoutSecrets(s.Err.Error())
 		}

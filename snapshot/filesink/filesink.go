@@ -190,9 +190,9 @@ func (k *Sink) String() string { return "filesink" }
 // Write makes s durable: it has been fsynced, and so has its name, when Write
 // returns nil. It takes the time of encoding it, two fsyncs and a rename.
 //
-// It keeps snapshots of any writer, those of earlier ones too. The error is
-// terminal (see export.IsTerminal) if the writer has been folded at an earlier
-// seq: its rows are part of a sum that cannot be taken apart.
+// It keeps snapshots of any writer, those of earlier ones too. The error
+// wraps export.ErrTooLate if the writer has been folded at an earlier seq: its
+// rows are part of a sum that cannot be taken apart.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -204,7 +204,7 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	}
 	if f, ok := k.folded[s.Writer]; ok {
 		if s.Seq > f.seq {
-			return export.Terminal(fmt.Errorf("hotcount/filesink: write: writer %s was folded at seq %d, now comes %d", s.Writer, f.seq, s.Seq))
+			return fmt.Errorf("hotcount/filesink: write: %w: writer %s, snapshot %d of %d", export.ErrTooLate, s.Writer, f.seq, s.Seq)
 		}
 		return nil
 	}

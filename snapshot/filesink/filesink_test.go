@@ -123,7 +123,7 @@ func TestWriteIsIdempotent(t *testing.T) {
 		require.NoError(t, k.Fold(w), "again")
 		write(t, k, state(t, w, 6, 60))
 		err := k.Write(t.Context(), state(t, w, 7, 70))
-		require.True(t, export.IsTerminal(err), "%v", err)
+		require.ErrorIs(t, err, export.ErrTooLate)
 	})
 	live(t, o, func(k *Sink) { require.EqualValues(t, 60, hits(k.Restored())) })
 }

@@ -396,7 +396,7 @@ func answered[T any](ctx context.Context, t testing.TB, read func(context.Contex
 			return page
 		}
 		require.NoError(t, ctx.Err(), "%v", err)
-		require.False(t, export.IsTerminal(err), "%v", err)
+		require.NotErrorIs(t, err, export.ErrTooLate)
 	}
 }
 

@@ -80,13 +80,13 @@ func (k *Sink) Compact(ctx context.Context, lease time.Duration) (Compacted, err
 	}
 	defer client.Close()
 	if _, _, err := client.ProducerID(ctx); err != nil {
-		return Compacted{}, typed(err)
+		return Compacted{}, explain(err)
 	}
 	c := &compaction{k: k, client: client}
 	done, err := c.run(ctx, lease)
 	var partial *export.PartialError
 	if err != nil && !errors.As(err, &partial) {
-		err = typed(err)
+		err = explain(err)
 	}
 	return done, err
 }
@@ -161,21 +161,21 @@ func (c *compaction) heads(ctx context.Context, heads map[snapshot.WriterID]head
 func (k *Sink) checkClock(ctx context.Context) error {
 	configs, err := kadm.NewClient(k.client).DescribeTopicConfigs(ctx, k.topic)
 	if err != nil {
-		return typed(err)
+		return explain(err)
 	}
 	topic, err := configs.On(k.topic, nil)
 	if err == nil {
 		err = topic.Err
 	}
 	if err != nil {
-		return typed(err)
+		return explain(err)
 	}
 	for _, c := range topic.Configs {
 		if c.Key == "message.timestamp.type" && c.MaybeValue() == "LogAppendTime" {
 			return nil
 		}
 	}
-	return export.Terminal(fmt.Errorf("%w: message.timestamp.type of %s is not LogAppendTime", ErrTopic, k.topic))
+	return fmt.Errorf("hotcount/kafkasink: %w: message.timestamp.type of %s is not LogAppendTime", export.ErrSchema, k.topic)
 }
 
 // transact sends records in a transaction. One that fails is undone if it can be, so

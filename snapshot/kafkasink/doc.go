@@ -64,7 +64,7 @@
 //
 // # Errors
 //
-// Write returns errors that export.IsTerminal tells from those that pass: see
-// the Err variables. All else is taken for something that passes. The client's own
-// retries do no harm.
+// Errors wrap those of package export, beside the client's. ErrSchema: there is no
+// such topic, or its settings are not those above. The client's own retries do no
+// harm.
 package kafkasink

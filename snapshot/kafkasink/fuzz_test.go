@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/sinkkit"
 )
 
@@ -18,7 +19,7 @@ func FuzzStanding(f *testing.F) {
 	f.Fuzz(func(t *testing.T, offset int64, metadata string) {
 		st, err := parseStanding(offset, metadata)
 		if err != nil {
-			require.ErrorIs(t, err, ErrForeign)
+			require.ErrorIs(t, err, export.ErrForeign)
 			return
 		}
 		again, err := parseStanding(formatStanding(st))

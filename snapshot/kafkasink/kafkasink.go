@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/internal/sinkerr"
 )
 
 // How it works. A flush is one transaction: the rows that have changed, as records,
@@ -33,28 +33,6 @@ import (
 // some only has some rows of a writer that are newer than others, and no more than
 // that: whatever must not be seen by halves, a roll-up does by one record, in
 // compact.go.
-
-var (
-	// ErrDenied is wrapped when the broker does not let the client in, or not
-	// write to the topic. From Write it is terminal, see export.IsTerminal.
-	ErrDenied = errors.New("hotcount/kafkasink: access denied")
-
-	// ErrTopic is wrapped when there is no such topic.
-	ErrTopic = errors.New("hotcount/kafkasink: no such topic")
-
-	// ErrTooLarge is wrapped when a row, with its sketch, is larger than the
-	// client or the topic takes. From Write it is terminal.
-	ErrTooLarge = errors.New("hotcount/kafkasink: the row is too large")
-
-	// ErrInterrupted is wrapped when another process flushed under the same
-	// writer id, or another Compact ran, at the same time. The next Write
-	// finds out which of them goes on under a new id.
-	ErrInterrupted = errors.New("hotcount/kafkasink: another one came between")
-
-	// ErrForeign is wrapped when a record on the topic is not one that a Sink
-	// publishes.
-	ErrForeign = errors.New("hotcount/kafkasink: a record is not the sink's")
-)
 
 // Options say where a Sink publishes. Client and Topic are required.
 type Options struct {
@@ -137,26 +115,36 @@ func (k *Sink) transactional(id string) (*kgo.Client, error) {
 // writerID is the transactional id and the consumer group of a writer.
 func (k *Sink) writerID(w snapshot.WriterID) string { return "hotcount." + k.topic + "." + w.String() }
 
-// kinds tells the sink's errors by the client's.
-var kinds = []sinkerr.Kind{
-	{Of: kerr.TopicAuthorizationFailed, Means: ErrDenied, Terminal: true},
-	{Of: kerr.ClusterAuthorizationFailed, Means: ErrDenied, Terminal: true},
-	{Of: kerr.SaslAuthenticationFailed, Means: ErrDenied, Terminal: true},
-	{Of: kerr.UnknownTopicOrPartition, Means: ErrTopic},
-	{Of: kerr.MessageTooLarge, Means: ErrTooLarge, Terminal: true},
-	{Of: kerr.RecordListTooLarge, Means: ErrTooLarge, Terminal: true},
-	{Of: kerr.GroupAuthorizationFailed, Means: ErrDenied, Terminal: true},
-	{Of: kerr.TransactionalIDAuthorizationFailed, Means: ErrDenied, Terminal: true},
-	{Of: kerr.InvalidProducerEpoch, Means: ErrInterrupted},
-	{Of: kerr.ProducerFenced, Means: ErrInterrupted},
-	{Of: kerr.ConcurrentTransactions, Means: ErrInterrupted},
+// meanings tells export's errors by the client's.
+var meanings = []sinkkit.Meaning{
+	{Of: kerr.TopicAuthorizationFailed, Kind: export.ErrDenied},
+	{Of: kerr.ClusterAuthorizationFailed, Kind: export.ErrDenied},
+	{Of: kerr.SaslAuthenticationFailed, Kind: export.ErrDenied},
+	{Of: kerr.GroupAuthorizationFailed, Kind: export.ErrDenied},
+	{Of: kerr.TransactionalIDAuthorizationFailed, Kind: export.ErrDenied},
+	{Of: kerr.UnknownTopicOrPartition, Kind: export.ErrSchema},
+	{Of: kerr.MessageTooLarge, Kind: export.ErrTooLarge},
+	{Of: kerr.RecordListTooLarge, Kind: export.ErrTooLarge},
+	{Of: kerr.InvalidProducerEpoch, Kind: export.ErrInterrupted},
+	{Of: kerr.ProducerFenced, Kind: export.ErrInterrupted},
+	{Of: kerr.ConcurrentTransactions, Kind: export.ErrInterrupted},
+	{Of: kgo.ErrRecordTimeout, Kind: export.ErrUnavailable},
+	{Of: kgo.ErrRecordRetries, Kind: export.ErrUnavailable},
 }
+
+func kindOf(err error) error {
+	kind := sinkkit.KindOf(meanings)(err)
+	if kind == nil && kerr.IsRetriable(err) {
+		kind = export.ErrUnavailable
+	}
+	return kind
+}
+
+// explain says what an error of the client means for a caller.
+func explain(err error) error { return sinkkit.Explain("hotcount/kafkasink", err, kindOf) }
 
 // interrupted reports whether err says that another one has the transactional id.
 func interrupted(err error) bool {
 	return errors.Is(err, kerr.InvalidProducerEpoch) || errors.Is(err, kerr.ProducerFenced) ||
 		errors.Is(err, kerr.ConcurrentTransactions)
 }
-
-// typed wraps an error of the client in the sink's own.
-func typed(err error) error { return sinkerr.Typed("hotcount/kafkasink", kinds, err) }

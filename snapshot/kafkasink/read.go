@@ -41,7 +41,7 @@ func (k *Sink) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTot
 // error it returns no buckets.
 func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.BucketTotal, error) {
 	if k.windows == "" {
-		return nil, fmt.Errorf("%w: Options.Windows is empty", ErrTopic)
+		return nil, fmt.Errorf("hotcount/kafkasink: %w: Options.Windows is empty", export.ErrSchema)
 	}
 	f, err := k.fold(ctx, k.windows)
 	if err != nil {
@@ -83,10 +83,10 @@ func (k *Sink) newReader(ctx context.Context, topic string, apply func(*kgo.Reco
 		err = starts.Error()
 	}
 	if err != nil {
-		return nil, &export.PartialError{Missing: []string{topic}, Err: typed(err)}
+		return nil, &export.PartialError{Missing: []string{topic}, Err: explain(err)}
 	}
 	if len(starts[topic]) == 0 {
-		return nil, &export.PartialError{Missing: []string{topic}, Err: typed(kerr.UnknownTopicOrPartition)}
+		return nil, &export.PartialError{Missing: []string{topic}, Err: explain(kerr.UnknownTopicOrPartition)}
 	}
 	r := &reader{topic: topic, apply: apply, next: map[int32]int64{}}
 	from := map[int32]kgo.Offset{}
@@ -110,7 +110,7 @@ func (r *reader) read(ctx context.Context) error {
 		err = ends.Error()
 	}
 	if err != nil {
-		return &export.PartialError{Missing: []string{r.topic}, Err: typed(err)}
+		return &export.PartialError{Missing: []string{r.topic}, Err: explain(err)}
 	}
 	for {
 		missing := r.missing(ends)
@@ -126,7 +126,7 @@ func (r *reader) read(ctx context.Context) error {
 			}
 		})
 		if err != nil {
-			return &export.PartialError{Missing: missing, Err: typed(err)}
+			return &export.PartialError{Missing: missing, Err: explain(err)}
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (r *reader) one(record *kgo.Record) error {
 		err = r.apply(record, m)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w in %s/%d at %d", ErrForeign, err, record.Topic, record.Partition, record.Offset)
+		return fmt.Errorf("%w: %w in %s/%d at %d", export.ErrForeign, err, record.Topic, record.Partition, record.Offset)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -53,7 +54,7 @@ func parseStanding(offset int64, metadata string) (sinkkit.Standing, error) {
 	mark, err := hex.DecodeString(digits)
 	st := sinkkit.Standing{Seq: uint64(offset), Dead: dead}
 	if err != nil || copy(st.Mark[:], mark) != len(st.Mark) || len(mark) != len(st.Mark) {
-		return sinkkit.Standing{}, fmt.Errorf("%w: a writer's offset has the metadata %.100q", ErrForeign, metadata)
+		return sinkkit.Standing{}, fmt.Errorf("%w: a writer's offset has the metadata %.100q", export.ErrForeign, metadata)
 	}
 	return st, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
 )
@@ -45,7 +46,7 @@ func TestWindows(t *testing.T) {
 	}
 	none := open(t, client(t, c))
 	_, err := none.Window(t.Context(), views, time.Minute, start, start)
-	require.ErrorIs(t, err, ErrTopic)
+	require.ErrorIs(t, err, export.ErrSchema)
 	_, err = New(Options{Client: client(t, c), Topic: topic, Windows: topic})
 	require.Error(t, err)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/sinkkit/rowstream"
@@ -49,7 +50,7 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	for range maxAsks {
 		if err := k.acquire(ctx, src); err != nil {
 			src.drop()
-			return typed(err)
+			return explain(err)
 		}
 		switch step, err := m.Settle(src.standing); {
 		case err != nil || step == sinkkit.Done:
@@ -62,13 +63,13 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 		st := sinkkit.Standing{Seq: s.Seq}
 		if err := k.flush(ctx, src, s, &st); err != nil {
 			src.drop()
-			return typed(err)
+			return explain(err)
 		}
 		src.standing = st
 		m.Hold(s)
 		return nil
 	}
-	return fmt.Errorf("%w: writer %v", ErrInterrupted, m.Writer())
+	return fmt.Errorf("hotcount/kafkasink: %w: writer %v", export.ErrInterrupted, m.Writer())
 }
 
 // acquire gets the right to flush under the writer's id, and learns its standing.

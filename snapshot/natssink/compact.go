@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
@@ -113,7 +114,7 @@ func (k *Sink) round(ctx context.Context, stream jetstream.Stream, lease time.Du
 func (k *Sink) putBase(ctx context.Context, base rowstream.Standing, at uint64) (uint64, error) {
 	at, err := k.putStanding(ctx, base, at)
 	if errors.Is(err, errOvertaken) {
-		err = fmt.Errorf("%w: another Compact", ErrInterrupted)
+		err = fmt.Errorf("hotcount/natssink: %w: another Compact", export.ErrInterrupted)
 	}
 	return at, err
 }
@@ -130,7 +131,7 @@ func (k *Sink) claim(ctx context.Context, stream jetstream.Stream, base *rowstre
 		return 0, err
 	}
 	if m == nil || m.Sequence != at {
-		return 0, fmt.Errorf("%w: another Compact", ErrInterrupted)
+		return 0, fmt.Errorf("hotcount/natssink: %w: another Compact", export.ErrInterrupted)
 	}
 	dead, old, err := k.dead(ctx, m.Time, lease)
 	if err != nil {
@@ -281,7 +282,7 @@ func (k *Sink) subjectsOf(ctx context.Context, writers []snapshot.WriterID) ([]s
 func purge(ctx context.Context, stream jetstream.Stream, subjects []string) error {
 	return each(ctx, subjects, func(ctx context.Context, _ int, subject string) error {
 		if err := stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
-			return typed(err)
+			return explain(err)
 		}
 		return nil
 	})

@@ -239,7 +239,7 @@ func TestManyCompact(t *testing.T) {
 		all.Go(func() {
 			for range 3 {
 				if _, err := open(t, k.js, k.name).Compact(t.Context(), time.Nanosecond); err != nil {
-					assert.ErrorIs(t, err, ErrInterrupted)
+					assert.ErrorIs(t, err, export.ErrInterrupted)
 				}
 			}
 		})

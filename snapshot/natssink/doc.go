@@ -70,8 +70,8 @@
 //
 // # Errors
 //
-// Write returns errors that export.IsTerminal tells from those that pass: see
-// the Err variables. All else is taken for something that passes, a stream at its
-// limit of size too: what it refuses comes again. A client's own retries do no
-// harm.
+// Errors wrap those of package export, beside the client's. ErrSchema: there is no
+// such stream, or it would lose rows. ErrDenied also if no acknowledgement came and
+// the connection has been refused a subject, if not surely this one. A client's own
+// retries do no harm.
 package natssink

@@ -4,61 +4,64 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/hotcount/hotcount/snapshot/internal/sinkerr"
-)
-
-var (
-	// ErrDenied is wrapped when the server does not let the client in, or has
-	// no JetStream for it. From Write it is terminal, see export.IsTerminal,
-	// but for a subject to which the user may not publish: that shows when no
-	// acknowledgement came, and the connection has been refused a subject,
-	// if not surely this one.
-	ErrDenied = errors.New("hotcount/natssink: access denied")
-
-	// ErrStream is wrapped when there is no such stream, or one that would
-	// lose rows. In the latter case it is terminal.
-	ErrStream = errors.New("hotcount/natssink: no such stream")
-
-	// ErrTooLarge is wrapped when a row, with its sketch, is larger than the
-	// stream or the server takes. From Write it is terminal.
-	ErrTooLarge = errors.New("hotcount/natssink: the row is too large")
-
-	// ErrInterrupted is wrapped when another process flushed under the same
-	// writer id at the same time. The next Write finds out which of them
-	// goes on under a new one.
-	ErrInterrupted = errors.New("hotcount/natssink: another flush came between")
-
-	// ErrForeign is wrapped when a message on a subject of the stream is not
-	// one that a Sink publishes.
-	ErrForeign = errors.New("hotcount/natssink: a message is not the sink's")
+	"github.com/hotcount/hotcount/export"
+	"github.com/hotcount/hotcount/sinkkit"
 )
 
 // errOvertaken says that the last sequence of a subject is not the expected one.
 var errOvertaken = errors.New("hotcount/natssink: overtaken")
 
-// kinds tells the sink's errors by the client's.
-var kinds = []sinkerr.Kind{
-	{Of: nats.ErrAuthorization, Means: ErrDenied, Terminal: true},
-	{Of: nats.ErrAuthExpired, Means: ErrDenied, Terminal: true},
-	{Of: nats.ErrAuthRevoked, Means: ErrDenied, Terminal: true},
-	{Of: nats.ErrPermissionViolation, Means: ErrDenied, Terminal: true},
-	{Of: jetstream.ErrJetStreamNotEnabledForAccount, Means: ErrDenied, Terminal: true},
-	{Of: jetstream.ErrStreamNotFound, Means: ErrStream},
-	{Of: jetstream.ErrNoStreamResponse, Means: ErrStream},
-	{Of: jetstream.ErrStreamMessageExceedsMaximum, Means: ErrTooLarge, Terminal: true},
-	{Of: nats.ErrMaxPayload, Means: ErrTooLarge, Terminal: true},
+// kindOf tells export's errors by the client's.
+func kindOf(err error) error {
+	if kind := sinkkit.KindOf(meanings)(err); kind != nil {
+		return kind
+	}
+	var api *jetstream.APIError
+	switch {
+	case !errors.As(err, &api):
+		return nil
+	case api.ErrorCode == codeNoResources || strings.Contains(api.Description, "exceeded"):
+		return export.ErrFull
+	case api.Code == http.StatusServiceUnavailable:
+		return export.ErrUnavailable
+	}
+	return nil
 }
 
-// typed wraps an error of the client in the sink's own.
-func typed(err error) error { return sinkerr.Typed("hotcount/natssink", kinds, err) }
+// codeNoResources is what a server says that has no room for a stream.
+const codeNoResources jetstream.ErrorCode = 10023
 
-// typed does that, and adds what the connection has to say, since who waits for an
+var meanings = []sinkkit.Meaning{
+	{Of: nats.ErrAuthorization, Kind: export.ErrDenied},
+	{Of: nats.ErrAuthExpired, Kind: export.ErrDenied},
+	{Of: nats.ErrAuthRevoked, Kind: export.ErrDenied},
+	{Of: nats.ErrPermissionViolation, Kind: export.ErrDenied},
+	{Of: jetstream.ErrJetStreamNotEnabledForAccount, Kind: export.ErrDenied},
+	{Of: jetstream.ErrStreamNotFound, Kind: export.ErrSchema},
+	{Of: jetstream.ErrStreamMessageExceedsMaximum, Kind: export.ErrTooLarge},
+	{Of: nats.ErrMaxPayload, Kind: export.ErrTooLarge},
+	{Of: jetstream.ErrNoStreamResponse, Kind: export.ErrUnavailable},
+	{Of: nats.ErrNoServers, Kind: export.ErrUnavailable},
+	{Of: nats.ErrNoResponders, Kind: export.ErrUnavailable},
+	{Of: nats.ErrTimeout, Kind: export.ErrUnavailable},
+	{Of: nats.ErrDisconnected, Kind: export.ErrUnavailable},
+	{Of: nats.ErrConnectionClosed, Kind: export.ErrUnavailable},
+	{Of: nats.ErrConnectionReconnecting, Kind: export.ErrUnavailable},
+	{Of: nats.ErrStaleConnection, Kind: export.ErrUnavailable},
+}
+
+// explain says what an error of the client means for a caller.
+func explain(err error) error { return sinkkit.Explain("hotcount/natssink", err, kindOf) }
+
+// explain adds what the connection has to say, since who waits for an
 // answer is told by the client only that none came.
-func (k *Sink) typed(err error) error {
+func (k *Sink) explain(err error) error {
 	nc := k.js.Conn()
 	last := nc.LastError()
 	switch {
@@ -67,11 +70,11 @@ func (k *Sink) typed(err error) error {
 		err = fmt.Errorf("%w: %w", err, last)
 	case !errors.Is(err, context.DeadlineExceeded):
 	case !nc.IsConnected():
-		return fmt.Errorf("hotcount/natssink: not connected: %w: %w", err, last)
+		err = fmt.Errorf("not connected: %w: %w", err, last)
 	case errors.Is(last, nats.ErrPermissionViolation):
-		return fmt.Errorf("%w: %w: %w", ErrDenied, err, last)
+		err = fmt.Errorf("%w: %w", err, last)
 	}
-	return typed(err)
+	return explain(err)
 }
 
 // overtaken reports whether err is the server's refusal of a compare-and-set.

@@ -60,7 +60,7 @@ func (k *Sink) Uniques(ctx context.Context, q export.Query) ([]export.UniquesTot
 // resolution, and all standings. With an error it returns no buckets.
 func (k *Sink) Window(ctx context.Context, key series.Key, resolution time.Duration, from, to time.Time) ([]export.BucketTotal, error) {
 	if k.windows == "" {
-		return nil, fmt.Errorf("%w: Options.Windows is empty", ErrStream)
+		return nil, fmt.Errorf("hotcount/natssink: %w: Options.Windows is empty", export.ErrSchema)
 	}
 	f, err := k.readAll(ctx, k.windows, fmt.Sprintf("%s.%s.%d.>", k.windows, key.Name(), int64(resolution)))
 	if err != nil {
@@ -82,7 +82,7 @@ func (k *Sink) Follow(ctx context.Context, f *rowstream.Fold, caughtUp func()) e
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if export.IsTerminal(err) || errors.Is(err, ErrForeign) {
+		if kind := export.Kind(err); kind == export.ErrDenied || kind == export.ErrSchema || kind == export.ErrForeign {
 			return err
 		}
 		select {
@@ -163,7 +163,7 @@ func (k *Sink) read(ctx context.Context, name, filter string, apply applier, cau
 		Replicas:          1,
 	})
 	if err != nil {
-		return k.typed(err)
+		return k.explain(err)
 	}
 	defer func() { // or the server does, in time
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.ackWait)
@@ -245,7 +245,7 @@ func (r *reader) batch(ctx context.Context) (more bool, err error) {
 	defer cancel()
 	batch, err := r.consumer.Fetch(readAhead, jetstream.FetchContext(some))
 	if err != nil {
-		return false, typed(err)
+		return false, explain(err)
 	}
 	before := r.got
 	for m := range batch.Messages() {
@@ -258,7 +258,7 @@ func (r *reader) batch(ctx context.Context) (more bool, err error) {
 		}
 	}
 	if err := batch.Error(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return false, typed(err)
+		return false, explain(err)
 	}
 	switch {
 	case r.got == before:
@@ -274,7 +274,7 @@ func (r *reader) silent(ctx context.Context) (bool, error) {
 	info, err := r.consumer.Info(ctx)
 	switch {
 	case err != nil:
-		return false, typed(err)
+		return false, explain(err)
 	case info.Delivered.Consumer != r.got:
 		return false, errGap
 	case r.pending == 0 && r.at >= r.target:
@@ -292,7 +292,7 @@ func (r *reader) silent(ctx context.Context) (bool, error) {
 func (r *reader) apply(m jetstream.Msg) (pending uint64, err error) {
 	md, err := m.Metadata()
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrForeign, err)
+		return 0, fmt.Errorf("hotcount/natssink: %w: %w", export.ErrForeign, err)
 	}
 	if r.got++; md.Sequence.Consumer != r.got {
 		return 0, errGap
@@ -303,7 +303,7 @@ func (r *reader) apply(m jetstream.Msg) (pending uint64, err error) {
 		err = r.to(&received{have, m.Subject(), md.Sequence.Stream, md.Timestamp})
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w on %s", ErrForeign, err, m.Subject())
+		return 0, fmt.Errorf("hotcount/natssink: %w: %w on %s", export.ErrForeign, err, m.Subject())
 	}
 	return md.NumPending, nil
 }

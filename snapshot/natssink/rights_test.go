@@ -63,6 +63,5 @@ func TestLeastPrivilege(t *testing.T) {
 
 	r.ackWait = 10 * time.Millisecond
 	err = r.Write(t.Context(), newCounting().next())
-	require.ErrorIs(t, err, ErrDenied, "a reader must not write")
-	assert.False(t, export.IsTerminal(err), "perhaps the refusal was about another subject")
+	require.ErrorIs(t, err, export.ErrDenied, "a reader must not write")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/sinkkit/rowstream"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -24,7 +25,7 @@ func (k *Sink) standing(ctx context.Context, stream jetstream.Stream, w snapshot
 		err = errors.New("hotcount/natssink: rows where a standing belongs")
 	}
 	if err != nil {
-		return st, 0, fmt.Errorf("%w: %w on %s", ErrForeign, err, m.Subject)
+		return st, 0, fmt.Errorf("hotcount/natssink: %w: %w on %s", export.ErrForeign, err, m.Subject)
 	}
 	return *have.Standing, m.Sequence, nil
 }
@@ -51,7 +52,7 @@ func (k *Sink) last(ctx context.Context, stream jetstream.Stream, subject string
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, nil
 	case err != nil:
-		return nil, k.typed(err)
+		return nil, k.explain(err)
 	}
 	return m, nil
 }

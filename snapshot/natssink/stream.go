@@ -67,10 +67,10 @@ func (k *Sink) open(ctx context.Context, name string) (jetstream.Stream, error) 
 	}
 	s, err := k.js.Stream(ctx, name)
 	if err != nil {
-		return nil, k.typed(err)
+		return nil, k.explain(err)
 	}
 	if wrong := checkStream(&s.CachedInfo().Config, name == k.windows); wrong != "" {
-		return nil, export.Terminal(fmt.Errorf("%w: stream %s: %s", ErrStream, name, wrong))
+		return nil, fmt.Errorf("hotcount/natssink: %w: stream %s: %s", export.ErrSchema, name, wrong)
 	}
 	k.streams[name] = s
 	return s, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/sinkkit/rowstream"
@@ -46,13 +47,13 @@ func (k *Sink) sum(ctx context.Context, stream jetstream.Stream, base *rowstream
 	slices.SortFunc(rows, func(a, b rowstream.Row) int { return a.Key.Compare(b.Key) })
 	for _, r := range rows {
 		r.Key = s.key(r.Key)
-		s.slots.set(kindOf(&r), r, base.Seq, false)
+		s.slots.set(tokenOf(&r), r, base.Seq, false)
 	}
 	mark := sinkkit.NewMark()
 	return s, each(ctx, s.slots.touched, func(ctx context.Context, i int, sl *slot) error {
 		_, err := k.putRows(ctx, stream, sl, fmt.Sprintf("%x.%d", mark, i))
 		if errors.Is(err, errOvertaken) {
-			return fmt.Errorf("%w: another Compact", ErrInterrupted)
+			return fmt.Errorf("hotcount/natssink: %w: another Compact", export.ErrInterrupted)
 		}
 		return err
 	})
@@ -80,7 +81,7 @@ func (s *summing) load(m *received) {
 	sl := &slot{subject: m.subject, number: number, at: m.at, rows: m.message.Rows}
 	for i := range sl.rows {
 		r := &sl.rows[i]
-		kind := kindOf(r)
+		kind := tokenOf(r)
 		g := group{kind: kind, name: r.Key.Name()}
 		if last := s.slots.last[g]; last == nil || last.number < number {
 			s.slots.last[g] = sl
@@ -90,7 +91,7 @@ func (s *summing) load(m *received) {
 	}
 }
 
-func kindOf(r *rowstream.Row) string {
+func tokenOf(r *rowstream.Row) string {
 	if r.Sketch != nil {
 		return uniquesToken
 	}

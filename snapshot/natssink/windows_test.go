@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/window"
@@ -109,12 +110,12 @@ func TestWindowsNeedAStream(t *testing.T) {
 	k := connect(t)
 	views := key(t, "views", "x")
 	_, err := k.Window(t.Context(), views, time.Minute, time.Time{}, time.Now())
-	require.ErrorIs(t, err, ErrStream)
+	require.ErrorIs(t, err, export.ErrSchema)
 	name := "test-" + rand.Text()
 	create(t, k.js, StreamConfig(name)) // which would keep buckets for ever
 	t.Cleanup(func() { k.js.DeleteStream(context.Background(), name) })
 	_, err = withWindows(t, k, name).Window(t.Context(), views, time.Minute, time.Time{}, time.Now())
-	require.ErrorIs(t, err, ErrStream)
+	require.ErrorIs(t, err, export.ErrSchema)
 	_, err = New(Options{JetStream: k.js, Stream: k.name, Windows: k.name})
 	require.Error(t, err)
 }

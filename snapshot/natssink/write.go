@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/sinkkit/rowstream"
@@ -83,7 +84,7 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 		src.at = at
 		return k.flush(ctx, src, s, whole, final)
 	}
-	return fmt.Errorf("%w: writer %v", ErrInterrupted, m.Writer())
+	return fmt.Errorf("hotcount/natssink: %w: writer %v", export.ErrInterrupted, m.Writer())
 }
 
 // sure reports whether the streams still hold what was acknowledged. They do if the
@@ -137,7 +138,7 @@ func (k *Sink) flush(ctx context.Context, src *source, s *snapshot.Snapshot, who
 	st := rowstream.Standing{Writer: m.Writer(), Standing: sinkkit.Standing{Seq: s.Seq, Mark: m.Mark()}}
 	at, err := k.putStanding(ctx, st, src.at)
 	if errors.Is(err, errOvertaken) {
-		return fmt.Errorf("%w: writer %v", ErrInterrupted, m.Writer())
+		return fmt.Errorf("hotcount/natssink: %w: writer %v", export.ErrInterrupted, m.Writer())
 	}
 	if err != nil {
 		return err
@@ -211,7 +212,7 @@ func (k *Sink) putSlot(ctx context.Context, stream jetstream.Stream, sl *slot, i
 		}
 		have, err := rowstream.Decode(there.Data)
 		if err != nil {
-			return fmt.Errorf("%w: %w on %s", ErrForeign, err, sl.subject)
+			return fmt.Errorf("hotcount/natssink: %w: %w on %s", export.ErrForeign, err, sl.subject)
 		}
 		sl.at = there.Sequence
 		if sl.merge(have.Rows, whole) {
@@ -219,7 +220,7 @@ func (k *Sink) putSlot(ctx context.Context, stream jetstream.Stream, sl *slot, i
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: at %s", ErrInterrupted, sl.subject)
+	return fmt.Errorf("hotcount/natssink: %w: at %s", export.ErrInterrupted, sl.subject)
 }
 
 func (k *Sink) putRows(ctx context.Context, stream jetstream.Stream, sl *slot, id string) (uint64, error) {
@@ -249,11 +250,11 @@ func (k *Sink) put(ctx context.Context, stream, subject, id string, data []byte,
 		case overtaken(err):
 			return 0, errOvertaken
 		case ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
-			return 0, k.typed(err)
+			return 0, k.explain(err)
 		}
 		last = err // perhaps only the acknowledgement was lost
 	}
-	return 0, k.typed(fmt.Errorf("no acknowledgement: %w", last))
+	return 0, k.explain(fmt.Errorf("no acknowledgement: %w", last))
 }
 
 // each calls f for all items, inFlight at once. The first error ends it.

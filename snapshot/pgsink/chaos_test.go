@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/internal/chaos"
 	"github.com/hotcount/hotcount/snapshot"
@@ -60,7 +61,7 @@ func TestCommittedButUnanswered(t *testing.T) {
 		e.see(visitors, fmt.Sprint(round))
 		s := e.snapshot()
 		fault = func() { proxy.Set(chaos.Faults{Mute: 1}) }
-		wants(t, k.Write(t.Context(), s), ErrUnavailable, false)
+		wants(t, k.Write(t.Context(), s), export.ErrUnavailable)
 		require.Equal(t, map[string]int64{hits.String(): 10 * (round + 1)}, p.totals(), "it has been committed")
 		before := query[time.Time](p, `SELECT max(updated) FROM {schema}.counters`)
 
@@ -84,7 +85,7 @@ func TestNotCommitted(t *testing.T) {
 	e.add(hits, 10)
 	s := e.snapshot()
 	fault = func() { proxy.Set(chaos.Faults{Cut: 1}) }
-	wants(t, k.Write(t.Context(), s), ErrUnavailable, false)
+	wants(t, k.Write(t.Context(), s), export.ErrUnavailable)
 	assert.Empty(t, p.totals())
 	proxy.Set(chaos.Faults{})
 	fault = func() {}

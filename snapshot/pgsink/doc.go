@@ -67,8 +67,8 @@
 //
 // # Errors
 //
-// All errors of the server wrap one of the Err variables. Write marks those that
-// no retry can mend by export.Terminal: ErrAuth, ErrDenied, ErrSchema. No error
+// Errors wrap those of package export, beside the one of pgx. ErrSchema: the tables
+// are missing or of another version, see Migrate. ErrDenied: see Grants. No error
 // shows a password.
 //
 // # Poolers

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/export"
 )
 
 // A sum is what int64 arithmetic makes of it, however long it is, or an error.
@@ -16,7 +18,7 @@ func FuzzSum(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := parseSum(s)
 		if err != nil {
-			require.ErrorIs(t, err, ErrMalformed)
+			require.ErrorIs(t, err, export.ErrForeign)
 			return
 		}
 		want, ok := new(big.Int).SetString(s, 10)

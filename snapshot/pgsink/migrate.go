@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hotcount/hotcount/export"
 )
 
 // DefaultSchema is the schema that is used if none is named.
@@ -152,5 +154,5 @@ var readCommitted = pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 func lockName(work string, q queries) string { return "hotcount " + work + " " + q.schema }
 
 func tooNew(have int) error {
-	return fmt.Errorf("%w: tables of version %d, this program knows up to %d", ErrSchema, have, version)
+	return fmt.Errorf("%w: tables of version %d, this program knows up to %d", export.ErrSchema, have, version)
 }

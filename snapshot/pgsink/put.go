@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
@@ -95,7 +96,7 @@ func (u *uniqueRows) add(series int64, scheme hll.Scheme, created int64, sketch 
 	if withRegisters {
 		var s hll.Sketch
 		if err := s.UnmarshalBinary(sketch); err != nil {
-			return fmt.Errorf("%w: sketch: %w", ErrMalformed, err)
+			return fmt.Errorf("%w: sketch: %w", export.ErrForeign, err)
 		}
 		registers = s.AppendPostgres(nil)
 	}
@@ -154,7 +155,7 @@ func (p *put) standing(st sinkkit.Standing, mark sinkkit.Mark, lease time.Durati
 		[16]byte(p.writer), p.seq, [16]byte(mark), lease, st.Seq, [16]byte(st.Mark),
 	).Exec(func(tag pgconn.CommandTag) error {
 		if tag.RowsAffected() != 1 {
-			return fmt.Errorf("%w: the standing of writer %v has changed", ErrConflict, p.writer)
+			return fmt.Errorf("%w: the standing of writer %v has changed", export.ErrInterrupted, p.writer)
 		}
 		return nil
 	})

@@ -104,7 +104,7 @@ func (r *Reader) totals(ctx context.Context, q export.Query, sql string, args ..
 func parseSum(s string) (int64, error) {
 	n, ok := new(big.Int).SetString(s, 10)
 	if !ok {
-		return 0, fmt.Errorf("%w: sum %q", ErrMalformed, s)
+		return 0, fmt.Errorf("%w: sum %q", export.ErrForeign, s)
 	}
 	low := n.And(n, new(big.Int).SetUint64(math.MaxUint64)) // two's complement, also of a negative n
 	return int64(low.Uint64()), nil
@@ -113,7 +113,7 @@ func parseSum(s string) (int64, error) {
 func parseKey(text []byte) (series.Key, error) {
 	key, err := series.ParseKey(string(text))
 	if err != nil {
-		return series.Key{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return series.Key{}, fmt.Errorf("%w: %w", export.ErrForeign, err)
 	}
 	return key, nil
 }
@@ -125,7 +125,7 @@ func partial(ctx context.Context, things, after string, err error) error {
 		return nil
 	}
 	explained := explain("read", err)
-	if ctx.Err() == nil && !errors.Is(explained, ErrUnavailable) {
+	if ctx.Err() == nil && !errors.Is(explained, export.ErrUnavailable) {
 		return explained
 	}
 	missing := "all " + things

@@ -142,7 +142,7 @@ type shortConn struct {
 
 func (c *shortConn) Read(b []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, errors.New("the cable is cut")
+		return 0, &net.OpError{Op: "read", Err: errors.New("the cable is cut")}
 	}
 	n, err := c.Conn.Read(b[:min(len(b), c.left)])
 	c.left -= n
@@ -173,7 +173,7 @@ func TestPartialAnswers(t *testing.T) {
 	some, err := short.Totals(t.Context(), export.Query{Limit: 5000})
 	partial, ok := errors.AsType[*export.PartialError](err)
 	require.True(t, ok, "%v", err)
-	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorIs(t, err, export.ErrUnavailable)
 	require.NotEmpty(t, some)
 	last := some[len(some)-1].Key
 	assert.Equal(t, []string{"series after " + last.String()}, partial.Missing)
@@ -234,7 +234,7 @@ func TestMalformedRows(t *testing.T) {
 	e.add(key(t, "hits_total", "a"), 1)
 	write(t, p.sink(Options{}), e.snapshot())
 	p.exec(`UPDATE {schema}.uniques SET sketch = 'rubbish'`)
-	wants(t, second(p.reader().Uniques(t.Context(), export.Query{})), ErrMalformed, false)
+	wants(t, second(p.reader().Uniques(t.Context(), export.Query{})), export.ErrForeign)
 	p.exec(`UPDATE {schema}.series SET key = 'rubbish{' || id::text::bytea`)
-	wants(t, second(p.reader().Totals(t.Context(), export.Query{})), ErrMalformed, false)
+	wants(t, second(p.reader().Totals(t.Context(), export.Query{})), export.ErrForeign)
 }

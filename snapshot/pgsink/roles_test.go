@@ -40,12 +40,12 @@ func TestRoles(t *testing.T) {
 	writer, writerPool := p.role("writer")
 	reader, readerPool := p.role("reader")
 
-	wants(t, Migrate(t.Context(), ownerPool, p.schema), ErrDenied, true)
+	wants(t, Migrate(t.Context(), ownerPool, p.schema), export.ErrDenied)
 	p.exec(`CREATE SCHEMA {schema} AUTHORIZATION ` + pgx.Identifier{owner}.Sanitize())
 	require.NoError(t, Migrate(t.Context(), ownerPool, p.schema))
 
 	k := p.sink(Options{Pool: writerPool})
-	wants(t, k.Write(t.Context(), anySnapshot(t)), ErrDenied, true)
+	wants(t, k.Write(t.Context(), anySnapshot(t)), export.ErrDenied)
 	for range 2 { // grants may be given again
 		_, err := ownerPool.Exec(t.Context(), Grants(p.schema, writer, reader))
 		require.NoError(t, err)
@@ -78,13 +78,13 @@ func TestRoles(t *testing.T) {
 	require.NoError(t, err)
 
 	k = p.sink(Options{Pool: readerPool})
-	wants(t, k.Write(t.Context(), e.snapshot()), ErrDenied, true)
+	wants(t, k.Write(t.Context(), e.snapshot()), export.ErrDenied)
 	for _, sql := range []string{
 		`DELETE FROM {schema}.series`, `UPDATE {schema}.series SET key = ''`, `TRUNCATE {schema}.counters`,
 		`UPDATE {schema}.meta SET version = 0`, `DROP TABLE {schema}.counters`, `CREATE TABLE {schema}.mine ()`,
 	} {
 		_, err := writerPool.Exec(t.Context(), newQueries(p.schema).text(sql))
 		require.Error(t, err)
-		wants(t, explain("test", err), ErrDenied, true)
+		wants(t, explain("test", err), export.ErrDenied)
 	}
 }

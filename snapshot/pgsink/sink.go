@@ -1,11 +1,11 @@
 package pgsink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -129,6 +129,7 @@ func New(o Options) (*Sink, error) {
 	case o.Lease < 0 || o.KeepBuckets < 0:
 		return nil, fmt.Errorf("hotcount/pgsink: Options: negative Lease %v or KeepBuckets %v", o.Lease, o.KeepBuckets)
 	}
+	o.Schema = cmp.Or(o.Schema, DefaultSchema)
 	if o.Lease == 0 {
 		o.Lease = defaultLease
 	}
@@ -148,16 +149,13 @@ func New(o Options) (*Sink, error) {
 }
 
 // String returns "postgres" and the schema, never how to connect.
-func (k *Sink) String() string { return "postgres " + k.q.schema }
+func (k *Sink) String() string { return "postgres " + k.o.Schema }
 
 // Write implements export.Sink: it commits s, in one transaction. Errors wrap
-// one of this package, or export.ErrTooLate.
+// those of package export.
 //
 // It costs time by what has changed since the last one, and roll-ups now and then.
 func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
-	if s.Seq > math.MaxInt64 {
-		return export.Terminal(fmt.Errorf("hotcount/pgsink: snapshot %d is beyond what a bigint holds", s.Seq))
-	}
 	from := k.sources[s.Writer]
 	if from == nil {
 		from = new(source)
@@ -214,7 +212,7 @@ func (k *Sink) write(ctx context.Context, from *source, s *snapshot.Snapshot) er
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: somebody uses each id that writer %v takes", ErrConflict, s.Writer)
+	return fmt.Errorf("%w: somebody uses each id that writer %v takes", export.ErrInterrupted, s.Writer)
 }
 
 // flush does what Settle returns, as one transaction.
@@ -251,7 +249,7 @@ func (k *Sink) check(ctx context.Context, tx pgx.Tx) (string, error) {
 	case have > version:
 		return "", tooNew(have)
 	case have < version:
-		return "", fmt.Errorf("%w: tables of version %d, want %d: call Migrate", ErrSchema, have, version)
+		return "", fmt.Errorf("%w: tables of version %d, want %d: call Migrate", export.ErrSchema, have, version)
 	}
 	k.hll.Store(&column)
 	return column, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -33,7 +34,7 @@ func collectUnions(rows pgx.Rows) (unions []union, err error) {
 		}
 		u.scheme = hll.Scheme{Hash: hll.Hash(hash), SeedPrint: uint64(seed)}
 		if u.sketch, err = decode(u.scheme, encoded); err != nil {
-			return unions, fmt.Errorf("%w: series %s: %w", ErrMalformed, u.key, err)
+			return unions, fmt.Errorf("%w: series %s: %w", export.ErrForeign, u.key, err)
 		}
 		if n := len(unions); n > 0 && unions[n-1].series == u.series && unions[n-1].scheme == u.scheme {
 			last := &unions[n-1]

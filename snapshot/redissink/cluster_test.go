@@ -107,7 +107,7 @@ func TestPartialAnswers(t *testing.T) {
 	var partial *export.PartialError
 	require.ErrorAs(t, err, &partial)
 	assert.Equal(t, []string{broken.String()}, partial.Missing)
-	assert.ErrorIs(t, err, ErrWrongType)
+	assert.ErrorIs(t, err, export.ErrForeign)
 	assert.Len(t, got, 29)
 
 	require.NoError(t, client.Del(t.Context(), k.parts[1].counters).Err())

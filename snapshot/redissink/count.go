@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/series"
 )
 
@@ -31,10 +32,10 @@ func (k *Sink) Count(ctx context.Context, key series.Key, maxAge time.Duration) 
 	k.run(ctx, c)
 	answer, err := c.cmd.Slice()
 	if err != nil {
-		return 0, 0, typed(err)
+		return 0, 0, explain(err)
 	}
 	if len(answer) != 2 {
-		return 0, 0, fmt.Errorf("%w: a count was answered by %.120q", ErrLayout, answer)
+		return 0, 0, fmt.Errorf("hotcount/redissink: %w: a count was answered by %.120q", export.ErrForeign, answer)
 	}
 	if ms, ok := answer[1].(int64); ok {
 		age = time.Duration(ms) * time.Millisecond
@@ -44,7 +45,7 @@ func (k *Sink) Count(ctx context.Context, key series.Key, maxAge time.Duration) 
 	}
 	n, err = strconv.ParseInt(fmt.Sprint(answer[0]), 10, 64)
 	if err != nil {
-		return 0, 0, fmt.Errorf("%w: %s: %w", ErrWrongType, names.Count, err)
+		return 0, 0, fmt.Errorf("hotcount/redissink: %w: %s: %w", export.ErrForeign, names.Count, err)
 	}
 	return n, age, nil
 }

@@ -75,7 +75,7 @@
 //
 // # Errors
 //
-// Write returns errors that export.IsTerminal tells from those that pass: see
-// the Err variables. All else is taken for something that passes, TLS errors too.
-// A client's own retries do no harm.
+// Errors wrap those of package export, beside the one of go-redis. ErrSchema: the
+// store has been laid out by another version or with other Partitions. A client's
+// own retries do no harm.
 package redissink

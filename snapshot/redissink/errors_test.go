@@ -50,16 +50,15 @@ func TestAccess(t *testing.T) {
 		name, user, password, prefix string
 		want                         error
 	}{
-		{"no password", "", "", "app:", ErrDenied},
-		{"wrong password", "hotcount", password + "x", "app:", ErrDenied},
-		{"other keys", "hotcount", password, "other:", ErrDenied},
-		{"other commands", "reader", password, "app:", ErrDenied},
+		{"no password", "", "", "app:", export.ErrDenied},
+		{"wrong password", "hotcount", password + "x", "app:", export.ErrDenied},
+		{"other keys", "hotcount", password, "other:", export.ErrDenied},
+		{"other commands", "reader", password, "app:", export.ErrDenied},
 		{"as documented", "hotcount", password, "app:", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := write(t, Options{Client: s.clientAs(&redis.Options{Username: test.user, Password: test.password}), Prefix: test.prefix})
 			require.ErrorIs(t, err, test.want)
-			assert.Equal(t, test.want != nil, export.IsTerminal(err))
 			if err != nil {
 				assert.NotContains(t, err.Error(), password)
 			}
@@ -82,8 +81,7 @@ func TestAReplicaIsReadOnly(t *testing.T) {
 	require.NoError(t, write(t, Options{Client: primary.client()}))
 	require.NoError(t, c.ReplicaOf(t.Context(), "127.0.0.1", strconv.Itoa(primary.Port())).Err())
 	err := write(t, Options{Client: c, Prefix: "x:"})
-	require.ErrorIs(t, err, ErrReadOnly)
-	assert.False(t, export.IsTerminal(err))
+	require.ErrorIs(t, err, export.ErrReadOnly)
 	require.NoError(t, c.ReplicaOf(t.Context(), "NO", "ONE").Err())
 	require.NoError(t, write(t, Options{Client: c, Prefix: "x:"}))
 }
@@ -102,8 +100,7 @@ func TestAFullServer(t *testing.T) {
 		counted.add(key(t, "hits_total", strconv.Itoa(i)), 1)
 	}
 	err := k.Write(t.Context(), counted.next())
-	require.ErrorIs(t, err, ErrFull)
-	assert.False(t, export.IsTerminal(err))
+	require.ErrorIs(t, err, export.ErrFull)
 	assert.Len(t, totals(t, k), 1, "reading still works")
 
 	require.NoError(t, c.ConfigSet(t.Context(), "maxmemory", "0").Err())
@@ -121,7 +118,6 @@ func TestNobodyListens(t *testing.T) {
 	err = write(t, Options{Client: c})
 	var network *net.OpError
 	require.ErrorAs(t, err, &network)
-	assert.False(t, export.IsTerminal(err))
 }
 
 func TestLayouts(t *testing.T) {
@@ -129,10 +125,9 @@ func TestLayouts(t *testing.T) {
 	require.NoError(t, write(t, Options{Client: client, Prefix: prefix}))
 	for _, n := range []int{1, 2} {
 		err := write(t, Options{Client: client, Prefix: prefix, Partitions: n})
-		require.ErrorIs(t, err, ErrLayout)
-		assert.True(t, export.IsTerminal(err))
+		require.ErrorIs(t, err, export.ErrSchema)
 		_, err = open(t, Options{Client: client, Prefix: prefix, Partitions: n}).Totals(t.Context(), export.Query{})
-		require.ErrorIs(t, err, ErrLayout)
+		require.ErrorIs(t, err, export.ErrSchema)
 	}
 }
 
@@ -141,8 +136,7 @@ func TestSomebodyElsesKeys(t *testing.T) {
 	k := open(t, Options{Client: client, Prefix: prefix})
 	require.NoError(t, client.Set(t.Context(), k.KeyNames(key(t, "hits_total", "x")).Counter, "x", 0).Err())
 	err := write(t, Options{Client: client, Prefix: prefix})
-	require.ErrorIs(t, err, ErrWrongType)
-	assert.True(t, export.IsTerminal(err))
+	require.ErrorIs(t, err, export.ErrForeign)
 }
 
 func TestOptions(t *testing.T) {
@@ -163,9 +157,8 @@ func TestOptions(t *testing.T) {
 	assert.Equal(t, "redis app:", open(t, Options{Client: client, Prefix: "app:"}).String())
 }
 
-func TestTyped(t *testing.T) {
-	assert.NoError(t, typed(nil))
+func TestExplain(t *testing.T) {
+	assert.NoError(t, explain(nil))
 	other := errors.New("x")
-	assert.ErrorIs(t, typed(other), other)
-	assert.False(t, export.IsTerminal(typed(other)))
+	assert.ErrorIs(t, explain(other), other)
 }

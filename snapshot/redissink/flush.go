@@ -186,7 +186,7 @@ func (k *Sink) claim(ctx context.Context, shares []*share) (claimed []*share) {
 		asking = again
 	}
 	for _, sh := range asking {
-		sh.err = fmt.Errorf("%w: claiming writer %v", ErrInterrupted, sh.mirror.Writer())
+		sh.err = fmt.Errorf("hotcount/redissink: %w: claiming writer %v", export.ErrInterrupted, sh.mirror.Writer())
 	}
 	return claimed
 }
@@ -304,7 +304,7 @@ func parseMark(s string, m *sinkkit.Mark) bool {
 func parseClaim(cmd *redis.Cmd) (granted bool, now int64, st sinkkit.Standing, err error) {
 	answer, err := cmd.Slice()
 	if err != nil {
-		return false, 0, st, typed(err)
+		return false, 0, st, explain(err)
 	}
 	if len(answer) == 3 {
 		n, isInt := answer[0].(int64)
@@ -314,5 +314,5 @@ func parseClaim(cmd *redis.Cmd) (granted bool, now int64, st sinkkit.Standing, e
 			return n == 1, ms, st, nil
 		}
 	}
-	return false, 0, st, export.Terminal(fmt.Errorf("%w: a claim was answered by %.120q", ErrLayout, answer))
+	return false, 0, st, fmt.Errorf("hotcount/redissink: %w: a claim was answered by %.120q", export.ErrForeign, answer)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -20,7 +21,7 @@ func FuzzRow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, writer, row string) {
 		_, err := parseRow(writer, row)
 		if err != nil {
-			require.ErrorIs(t, err, ErrLayout)
+			require.ErrorIs(t, err, export.ErrForeign)
 		}
 	})
 }
@@ -49,7 +50,7 @@ func FuzzScheme(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		scheme, err := parseScheme(s)
 		if err != nil {
-			require.ErrorIs(t, err, ErrLayout)
+			require.ErrorIs(t, err, export.ErrForeign)
 			return
 		}
 		again, err := parseScheme(scheme.String())

@@ -19,16 +19,16 @@ func (k *Sink) checkLayout(ctx context.Context, write bool) error {
 	name := k.prefix + "hotcount:layout"
 	if write {
 		if err := k.client.SetNX(ctx, name, k.layout, 0).Err(); err != nil {
-			return typed(err)
+			return explain(err)
 		}
 	}
 	switch have, err := k.client.Get(ctx, name).Result(); {
 	case errors.Is(err, redis.Nil): // nothing has been written yet
 		return nil
 	case err != nil:
-		return typed(err)
+		return explain(err)
 	case have != k.layout:
-		return export.Terminal(fmt.Errorf("%w: version and partitions are %q, not %q", ErrLayout, have, k.layout))
+		return fmt.Errorf("hotcount/redissink: %w: version and partitions are %q, not %q", export.ErrSchema, have, k.layout)
 	}
 	k.checked.Store(true)
 	return nil

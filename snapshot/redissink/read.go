@@ -95,7 +95,7 @@ type partial struct {
 func (p *partial) add(what string, err error) {
 	p.missing = append(p.missing, what)
 	if p.first == nil {
-		p.first = typed(err)
+		p.first = explain(err)
 	}
 }
 
@@ -182,7 +182,7 @@ func parseRow(writer, row string) (int64, error) {
 		value, carry := binary.BigEndian.Uint64([]byte(row[16:])), binary.BigEndian.Uint64([]byte(row[24:]))
 		return int64(value + carry), nil
 	}
-	return 0, fmt.Errorf("%w: writer %q has the row %.120q", ErrLayout, writer, row)
+	return 0, fmt.Errorf("hotcount/redissink: %w: writer %q has the row %.120q", export.ErrForeign, writer, row)
 }
 
 // sketchCmds are the commands for the sketches of one series.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/sinkkit"
 	"github.com/hotcount/hotcount/snapshot"
 )
@@ -92,10 +93,10 @@ func (sh *share) answered(r request, c *call) {
 	switch {
 	case sh.err != nil:
 	case err != nil:
-		sh.err = typed(err)
+		sh.err = explain(err)
 	case r.index < sh.requests:
 	case answer == 0:
-		sh.err = fmt.Errorf("%w: writer %v", ErrInterrupted, sh.mirror.Writer())
+		sh.err = fmt.Errorf("hotcount/redissink: %w: writer %v", export.ErrInterrupted, sh.mirror.Writer())
 	default:
 		sh.mirror.Hold(&sh.rows)
 		sh.earlier = nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/hll"
 	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/snapshot"
@@ -56,7 +57,7 @@ func parseScheme(s string) (hll.Scheme, error) {
 	if seeded {
 		n, err := strconv.ParseUint(seed, 16, 64)
 		if err != nil {
-			return scheme, fmt.Errorf("%w: a sketch is of the scheme %.80q", ErrLayout, s)
+			return scheme, fmt.Errorf("hotcount/redissink: %w: a sketch is of the scheme %.80q", export.ErrForeign, s)
 		}
 		scheme.SeedPrint = n
 	}
@@ -66,7 +67,7 @@ func parseScheme(s string) (hll.Scheme, error) {
 			return scheme, nil
 		}
 	}
-	return scheme, fmt.Errorf("%w: a sketch is of the scheme %.80q", ErrLayout, s)
+	return scheme, fmt.Errorf("hotcount/redissink: %w: a sketch is of the scheme %.80q", export.ErrForeign, s)
 }
 
 // decodeSketch returns the sketch that data holds. Of a seed, only a print is
@@ -118,14 +119,14 @@ func (k *Sink) replaceSome(ctx context.Context, sh *share, sketches []snapshot.U
 		k.run(ctx, c)
 		switch answer, err := c.cmd.Int(); {
 		case err != nil:
-			return typed(err)
+			return explain(err)
 		case answer == replaced:
 			return nil
 		case answer != overtaken:
-			return fmt.Errorf("%w: writer %v", ErrInterrupted, sh.mirror.Writer())
+			return fmt.Errorf("hotcount/redissink: %w: writer %v", export.ErrInterrupted, sh.mirror.Writer())
 		}
 	}
-	return fmt.Errorf("%w: %d times, at one of %d sketches", ErrInterrupted, maxReplaces, len(sketches))
+	return fmt.Errorf("hotcount/redissink: %w: %d times, at one of %d sketches", export.ErrInterrupted, maxReplaces, len(sketches))
 }
 
 // unite reads the sketches there and returns the call that replaces them.
@@ -149,7 +150,7 @@ func (k *Sink) unite(ctx context.Context, sh *share, sketches []snapshot.Uniques
 		switch {
 		case errors.Is(err, redis.Nil):
 		case err != nil:
-			return nil, typed(err)
+			return nil, explain(err)
 		default:
 			sum := sha1.Sum(old)
 			digest = hex.EncodeToString(sum[:])

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/hotcount/hotcount/export"
 )
 
 const (
@@ -67,7 +69,7 @@ func (k *Sink) sweep(ctx context.Context, p *partition) (more bool, some Swept, 
 	}
 	k.run(ctx, c)
 	if err := c.cmd.Err(); err != nil {
-		return false, some, typed(err)
+		return false, some, explain(err)
 	}
 	some.Writers = len(dead)
 	return more, some, nil
@@ -80,7 +82,7 @@ func (k *Sink) expire(ctx context.Context, p *partition) (dead []string, more bo
 	k.run(ctx, c)
 	answer, err := c.cmd.Slice()
 	if err != nil {
-		return nil, false, typed(err)
+		return nil, false, explain(err)
 	}
 	if len(answer) == 2 {
 		out, isInt := answer[0].(int64)
@@ -92,7 +94,7 @@ func (k *Sink) expire(ctx context.Context, p *partition) (dead []string, more bo
 			return dead, out == deadPerCall, nil
 		}
 	}
-	return nil, false, fmt.Errorf("%w: a search for dead writers was answered by %.120q", ErrLayout, answer)
+	return nil, false, fmt.Errorf("hotcount/redissink: %w: a search for dead writers was answered by %.120q", export.ErrForeign, answer)
 }
 
 // fold adds up the rows of dead writers in all counters of a partition.
@@ -102,7 +104,7 @@ func (k *Sink) fold(ctx context.Context, p *partition, dead []string) (rows int,
 			Min: after, Max: "+", Count: countersPerCall * callsPerTrip,
 		}).Result()
 		if err != nil || len(ids) == 0 {
-			return rows, typed(err)
+			return rows, explain(err)
 		}
 		after = "(" + ids[len(ids)-1]
 		var calls []*call
@@ -117,7 +119,7 @@ func (k *Sink) fold(ctx context.Context, p *partition, dead []string) (rows int,
 		for _, c := range calls {
 			n, err := c.cmd.Int()
 			if err != nil {
-				return rows, typed(err)
+				return rows, explain(err)
 			}
 			rows += n
 		}

@@ -391,7 +391,7 @@ func TestPartialWindows(t *testing.T) {
 	got, err := k.Window(t.Context(), s, time.Second, begin, begin.Add(time.Minute))
 	var partial *export.PartialError
 	require.ErrorAs(t, err, &partial)
-	require.ErrorIs(t, err, ErrWrongType)
+	require.ErrorIs(t, err, export.ErrForeign)
 	assert.Equal(t, []string{name(2), name(5) + " to " + name(7)}, partial.Missing)
 	assert.Len(t, got, 6)
 

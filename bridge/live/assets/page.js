@@ -212,7 +212,7 @@ function exportRow(cells, row) {
   numberCell(cells[2], row.age < 0 ? "never" : age(row.age));
   numberCell(cells[3], row.failures ? `${whole(row.writes)}, ${whole(row.failures)} failed` : whole(row.writes));
   cells[4].className = row.error || row.stopped ? "bad" : "";
-  const state = row.stopped ? "given up" : row.error ? "failing" : row.writing ? `writing for ${age(row.writing)}` : "in step";
+  const state = row.stopped ? "given up" : row.blocked ? "blocked" : row.error ? "failing" : row.writing ? `writing for ${age(row.writing)}` : "in step";
   setText(cells[4], row.error ? `${state}: ${row.error}` : state);
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
-	"github.com/hotcount/hotcount/snapshot/pgsink"
 )
 
 // needServer skips the test where no server listens, and fails it in CI.
@@ -99,7 +98,7 @@ func TestPostgres(t *testing.T) {
 	require.NoError(t, err)
 	now := time.Now()
 	err = bare.Write(t.Context(), &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Started: now, Taken: now})
-	require.ErrorIs(t, err, pgsink.ErrSchema, "nobody asked for the tables")
+	require.ErrorIs(t, err, export.ErrSchema, "nobody asked for the tables")
 	require.NoError(t, bare.Close())
 	target, err = Parse(address + "&migrate=perhaps")
 	require.NoError(t, err)
