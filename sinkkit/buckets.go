@@ -57,8 +57,7 @@ type newest struct {
 
 // Pick returns the buckets of s that the store does not hold, to be sent under
 // m.Writer. They are valid until the next Pick. It leaves out idle buckets, and
-// the rows of earlier writers, which are mostly from before s.Started: a clock
-// that is being corrected may show one of this writer's to begin before that.
+// what earlier writers counted.
 func (b *BucketMirror) Pick(m *Mirror, s *snapshot.Snapshot) []BucketRow {
 	b.settle(m)
 	b.tried = bucketFlush{m.tried.mark, make(map[curve]newest, len(s.Windows))}
@@ -66,10 +65,10 @@ func (b *BucketMirror) Pick(m *Mirror, s *snapshot.Snapshot) []BucketRow {
 	for _, w := range s.Windows {
 		var last BucketRow
 		for _, r := range w.Rows {
-			if r.Start+int64(r.Width/2) < s.Started.UnixNano() || r.Resolution <= 0 {
+			if r.Earlier || r.Resolution <= 0 {
 				continue
 			}
-			row := BucketRow{w.Key, r.Resolution, bucketStart(r.Start, r.Resolution), r.Count}
+			row := BucketRow{w.Key, r.Resolution, r.Bucket(), r.Count}
 			if row.Resolution == last.Resolution && row.Start <= last.Start {
 				last.Count += row.Count
 				continue
@@ -134,25 +133,4 @@ func (b *BucketMirror) pick(row BucketRow) {
 		b.sent[c] = row.Start
 	}
 	b.picked = append(b.picked, row)
-}
-
-// A row begins when its sampler woke up, which is after the tick, by a wall clock
-// that has been corrected since: package window takes no note of what is less
-// than smallStep, and while a row is one of the last 128 of its window, a clock
-// that is slewed at 500 parts per million gains or loses 1/driftShare of the
-// resolution. By as much, but never by more than a quarter, may a row begin
-// before the bucket that it belongs to.
-const (
-	smallStep  = 128 * time.Millisecond
-	driftShare = 16
-)
-
-func bucketStart(start int64, resolution time.Duration) int64 {
-	r := int64(resolution)
-	start += min(r/4, int64(smallStep)+r/driftShare)
-	rest := start % r
-	if rest < 0 {
-		rest += r
-	}
-	return start - rest
 }

@@ -1,26 +1,18 @@
 package sinkkit
 
 import (
+	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hotcount/hotcount/snapshot"
+	"github.com/hotcount/hotcount/stripe"
 	"github.com/hotcount/hotcount/window"
 )
-
-func TestBucketStart(t *testing.T) {
-	for _, test := range []struct{ start, want int64 }{
-		{0, 0}, {-1, 0}, {-2, 0}, {-3, -10}, {-10, -10}, {-12, -10}, {-13, -20}, {7, 0}, {8, 10}, {9, 10}, {17, 10}, {18, 20},
-	} {
-		assert.Equal(t, test.want, bucketStart(test.start, 10), "start %d", test.start)
-	}
-	hour := int64(time.Hour)
-	assert.Equal(t, hour, bucketStart(hour-int64(3*time.Minute), time.Hour))
-	assert.Zero(t, bucketStart(hour-int64(4*time.Minute), time.Hour), "a window that was opened then")
-}
 
 // flushWindows sends the rows to a store that holds what it is sent, or that
 // loses it.
@@ -42,7 +34,7 @@ func flushWindows(t *testing.T, m *Mirror, b *BucketMirror, st *Standing, s *sna
 
 func TestBucketMirrorSendsWhatChanged(t *testing.T) {
 	key := simKeys(t)[0]
-	rows := []window.Row{{Resolution: 10, Start: 90, Count: 1_000}, {Resolution: 10, Start: 101, Count: 5}, {Resolution: 10, Start: 109, Count: 6}}
+	rows := []window.Row{{Resolution: 10, Start: 101, Count: 1_000, Earlier: true}, {Resolution: 10, Start: 101, Count: 5}, {Resolution: 10, Start: 110, Count: 6}}
 	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Started: time.Unix(0, 100), Windows: []snapshot.WindowRows{{Key: key, Rows: rows}}}
 	var m Mirror
 	var b BucketMirror
@@ -76,4 +68,65 @@ func TestBucketMirrorSendsWhatChanged(t *testing.T) {
 	st = Standing{}
 	s.Windows[0].Rows[3].Count = 3
 	assert.Equal(t, []BucketRow{{key, 10, 110, 9}}, send(true))
+}
+
+// heldBucket is a row of a store: a writer's count of a bucket.
+type heldBucket struct {
+	writer     snapshot.WriterID
+	resolution time.Duration
+	start      int64
+}
+
+// TestBucketsOfRestarts runs a window in writers that start at any offset of a
+// minute, one after the other, and flushes it to a store. There, every bucket
+// sums to what was counted in it, at each resolution.
+func TestBucketsOfRestarts(t *testing.T) {
+	ladder := window.Options{Resolution: time.Second, Buckets: 400, Coarser: []window.Rung{{Resolution: 10 * time.Second, Buckets: 90}, {Resolution: time.Minute, Buckets: 90}}}
+	key := simKeys(t)[0]
+	for seed := range uint64(40) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			store, truth := map[heldBucket]int64{}, map[heldBucket]int64{}
+			var views stripe.Counter
+			var rows []window.Row
+			for range 3 {
+				time.Sleep(time.Duration(rng.Int64N(int64(time.Minute))) | 1 - time.Duration(time.Now().UnixNano()%2)) // no add is at a boundary
+				w, err := window.New(&views, ladder)
+				require.NoError(t, err)
+				require.NoError(t, w.Restore(rows))
+				s := &snapshot.Snapshot{Writer: snapshot.NewWriterID()}
+				var m Mirror
+				var b BucketMirror
+				var st Standing
+				flush := func(held bool) {
+					rows = w.AppendRows(nil)
+					s.Windows = []snapshot.WindowRows{{Key: key, Rows: rows}}
+					for _, r := range flushWindows(t, &m, &b, &st, s, held) {
+						if held {
+							store[heldBucket{s.Writer, r.Resolution, r.Start}] = r.Count
+						}
+					}
+				}
+				for range 300 {
+					n := 1 + rng.Int64N(9)
+					views.Add(n)
+					for _, r := range w.Rungs() {
+						truth[heldBucket{resolution: r.Resolution, start: time.Now().Truncate(r.Resolution).UnixNano()}] += n
+					}
+					time.Sleep(time.Duration(rng.Int64N(int64(400*time.Millisecond))) &^ 1)
+					synctest.Wait()
+					if rng.IntN(20) == 0 {
+						flush(rng.IntN(4) > 0)
+					}
+				}
+				flush(true)
+				w.Close()
+			}
+			sums := map[heldBucket]int64{}
+			for h, n := range store {
+				sums[heldBucket{resolution: h.resolution, start: h.start}] += n
+			}
+			require.Equal(t, truth, sums)
+		})
+	}
 }

@@ -106,12 +106,12 @@ func (so *simSource) snapshot() *snapshot.Snapshot {
 		s.Counters = append(s.Counters, c)
 	}
 	for k, resolutions := range so.windows {
-		rows := []window.Row{{Resolution: 20, Start: so.started - 20, Width: 20, Count: 1_000_000}} // of an earlier writer
+		rows := []window.Row{{Resolution: 20, Start: so.started, Width: 20, Count: 1_000_000, Earlier: true}}
 		for _, r := range resolutions {
 			rows = append(rows, r...)
 		}
 		for i := range rows[1:] {
-			rows[i+1].Start += so.rng.Int64N(8) - 4 // a clock is never quite right
+			rows[i+1].Start += so.rng.Int64N(20) // ticks are late
 		}
 		s.Windows = append(s.Windows, snapshot.WindowRows{Key: k, Rows: rows})
 	}

@@ -41,10 +41,11 @@ import (
 //	8 folded    writer 16 bytes, seq uvarint
 //	9 windows   key, row count uvarint, rows: resolution uvarint, start varint
 //	            difference to the row before it, width uvarint, count varint;
-//	            start is Unix nanoseconds, the others but count nanoseconds
+//	            start is Unix nanoseconds, resolution and width nanoseconds; width
+//	            is times 2, plus 1 for what an earlier writer counted
 //	10 windows of uniques
-//	            key, row count uvarint, rows: start and width as in 9, then
-//	            scheme and sketch as in 4
+//	            key, row count uvarint, rows: start as in 9, width uvarint in
+//	            nanoseconds, scheme and sketch as in 4
 //	255 end     length of the whole file u64
 //
 // The meta frame comes first and once. Families are numbered from 0 in the

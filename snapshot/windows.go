@@ -9,10 +9,9 @@ import (
 )
 
 // WindowRows are what was added to one series over the last while, in buckets of
-// one or more resolutions. Rows from before the snapshot's Started are those of
-// earlier writers, which this one has taken over: within one directory the newest
-// window of a series is the whole one, but a store that adds writers up leaves
-// such rows out.
+// one or more resolutions. Rows that are Earlier were counted by earlier writers,
+// which this one has taken over: within one directory the newest window of a
+// series is the whole one, but a store that adds writers up leaves such rows out.
 type WindowRows struct {
 	Key  series.Key
 	Rows []window.Row
@@ -56,11 +55,18 @@ func (e *encoder) addWindow(b []byte, w *WindowRows) ([]byte, error) {
 	for _, r := range w.Rows {
 		b = binary.AppendUvarint(b, uint64(r.Resolution))
 		b = binary.AppendVarint(b, r.Start-start)
-		b = binary.AppendUvarint(b, uint64(r.Width))
+		b = binary.AppendUvarint(b, uint64(r.Width)<<1|earlierBit(r.Earlier))
 		b = binary.AppendVarint(b, r.Count)
 		start = r.Start
 	}
 	return b, nil
+}
+
+func earlierBit(earlier bool) uint64 {
+	if earlier {
+		return 1
+	}
+	return 0
 }
 
 func takeWindow(c *cursor) WindowRows {
@@ -71,7 +77,8 @@ func takeWindow(c *cursor) WindowRows {
 	for i := range w.Rows {
 		resolution := time.Duration(c.uvarint())
 		start += c.varint()
-		w.Rows[i] = window.Row{Resolution: resolution, Start: start, Width: time.Duration(c.uvarint()), Count: c.varint()}
+		width := c.uvarint()
+		w.Rows[i] = window.Row{Resolution: resolution, Start: start, Width: time.Duration(width >> 1), Count: c.varint(), Earlier: width&1 == 1}
 	}
 	return w
 }

@@ -103,8 +103,8 @@ func offset(t time.Time) time.Duration {
 }
 
 // Fold adds buckets of a window up to periods of the calendar, oldest first.
-// Each bucket goes to the period that its middle is in, so its width should
-// divide the periods: 15 minutes or finer divide the hours of every zone.
+// Each bucket goes to the period that it starts in, so its width should divide
+// the periods: 15 minutes or finer divide the hours of every zone.
 //
 // Fold what BucketsOf returns for one rung of a Ring, or Events' Buckets. Counts
 // are absolute: a later Fold has the same count or a higher one under the same
@@ -115,7 +115,7 @@ func offset(t time.Time) time.Duration {
 func (c Calendar) Fold(buckets []Bucket) []Period {
 	var periods []Period
 	for i, b := range buckets {
-		p := c.period(&periods, b.Start.Add(b.Covered/2))
+		p := c.period(&periods, b.Start)
 		p.Count += b.Count
 		p.Covered += b.Covered
 		p.Gap += b.Gap

@@ -31,8 +31,9 @@
 // # Clocks
 //
 // Spans and rates go by the monotonic clock. The wall clock only labels
-// buckets, with what it showed at the time, and ticks are where it is a
-// multiple of the resolution. If it is set back or forward, or the machine is
+// buckets, with what it showed at the time to within 10 ms, and ticks are where
+// it is a multiple of the resolution: the first bucket of a window is as short
+// as it has to be. If it is set back or forward, or the machine is
 // suspended, counts and rates stay right, in running time, and the stretch is
 // marked with a Gap. From inside a process a suspend looks like a clock set
 // forward, so the time slept through is no part of Covered and does not age the

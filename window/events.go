@@ -1,8 +1,11 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -47,8 +50,9 @@ type Events struct {
 // gets a new one. So a writer held up between finding a bucket and adding to it
 // adds to the right tick, even to one that has left the ring.
 type eventBucket struct {
-	tick  int64
-	count stripe.Counter
+	tick    int64
+	count   stripe.Counter
+	earlier stripe.Counter // of count, what an earlier run counted
 }
 
 // noTick is before all ticks, and far enough from the end of int64 to subtract
@@ -92,12 +96,13 @@ func (e *Events) AddAt(t time.Time, n int64) {
 	e.add(floorDiv(unixNano(t), e.resolution), n)
 }
 
-func (e *Events) add(tick, n int64) {
+// add returns the bucket in which it counted, nil for none.
+func (e *Events) add(tick, n int64) *eventBucket {
 	newest := e.newest.Load()
 	for tick > newest {
 		if wall, _ := e.clock.read(); tick > floorDiv(wall, e.resolution)+futureTicks {
 			e.future.Add(n)
-			return
+			return nil
 		}
 		if e.newest.CompareAndSwap(newest, tick) {
 			newest = tick
@@ -111,10 +116,11 @@ func (e *Events) add(tick, n int64) {
 	}
 	if b == nil {
 		e.late.Add(n)
-		return
+		return nil
 	}
 	e.added.Add(n) // first, so that added is never less than the buckets' sum
 	b.count.Add(n)
+	return b
 }
 
 // bucket returns the bucket of the tick, or nil if a newer one has taken its
@@ -142,15 +148,23 @@ func (e *Events) held() (first int64, counts []int64) {
 	first = newest + 1
 	oldest := newest - int64(len(e.slots)) + 1
 	counts = make([]int64, len(e.slots))
-	for i := range e.slots {
-		b := e.slots[i].Load()
-		if b == nil || b.tick < oldest || b.tick > newest {
-			continue
-		}
+	for b := range e.between(oldest, newest) {
 		counts[b.tick-oldest] = b.count.Value()
 		first = min(first, b.tick)
 	}
 	return first, counts[first-oldest:]
+}
+
+// between yields the buckets from the oldest tick to the newest, in no order.
+func (e *Events) between(oldest, newest int64) iter.Seq[*eventBucket] {
+	return func(yield func(*eventBucket) bool) {
+		for i := range e.slots {
+			b := e.slots[i].Load()
+			if b != nil && b.tick >= oldest && b.tick <= newest && !yield(b) {
+				return
+			}
+		}
+	}
 }
 
 // Last returns what happened in the last d of event time: from the beginning of
@@ -218,13 +232,22 @@ func (e *Events) Stats() EventsStats {
 }
 
 // AppendRows appends the buckets that are not 0 to dst, for Restore in a later
-// run.
+// run. What was restored is a row of its own.
 func (e *Events) AppendRows(dst []Row) []Row {
-	for _, b := range e.Buckets() {
-		if b.Count != 0 {
-			dst = append(dst, Row{time.Duration(e.resolution), b.Start.UnixNano(), b.Covered, b.Count})
+	had := len(dst)
+	add := func(tick, count int64, earlier bool) {
+		if count != 0 {
+			r := time.Duration(e.resolution)
+			dst = append(dst, Row{Resolution: r, Start: tick * e.resolution, Width: r, Count: count, Earlier: earlier})
 		}
 	}
+	newest := e.newest.Load()
+	for b := range e.between(newest-int64(len(e.slots))+1, newest) {
+		earlier := b.earlier.Value()
+		add(b.tick, earlier, true)
+		add(b.tick, b.count.Value()-earlier, false)
+	}
+	slices.SortStableFunc(dst[had:], func(a, b Row) int { return cmp.Compare(a.Start, b.Start) })
 	return dst
 }
 
@@ -239,7 +262,9 @@ func (e *Events) Restore(rows []Row) error {
 	}
 	for _, r := range rows {
 		if int64(r.Resolution) == e.resolution {
-			e.add(floorDiv(r.Start, e.resolution), r.Count)
+			if b := e.add(floorDiv(r.Start, e.resolution), r.Count); b != nil {
+				b.earlier.Add(r.Count)
+			}
 		}
 	}
 	return nil

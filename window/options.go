@@ -35,9 +35,9 @@ type Options struct {
 	// ring of a busy source takes 16 bytes for each.
 	Buckets int
 	// Coarser are further rungs over the same source, for longer spans at
-	// less memory. Each must have a coarser resolution than the one before and
-	// reach further back, so that reaches tell rungs apart; its fields have no
-	// defaults.
+	// less memory. The resolution of each must be a multiple of the one before,
+	// so that a coarse bucket is the sum of finer ones, and it must reach further
+	// back, so that reaches tell rungs apart; its fields have no defaults.
 	Coarser []Rung
 	// Sampler drives the window. Without one the window starts its own, with
 	// a goroutine that ends at the window's Close.
@@ -65,8 +65,8 @@ func (o Options) ladder() ([]Rung, error) {
 		if err := r.check(); err != nil {
 			return nil, err
 		}
-		if i > 0 && r.Resolution <= rungs[i-1].Resolution {
-			return nil, fmt.Errorf("%w: rung of %v follows one of %v", ErrOptions, r.Resolution, rungs[i-1].Resolution)
+		if i > 0 && (r.Resolution <= rungs[i-1].Resolution || r.Resolution%rungs[i-1].Resolution != 0) {
+			return nil, fmt.Errorf("%w: the resolution %v of a rung is no multiple of %v, the one before", ErrOptions, r.Resolution, rungs[i-1].Resolution)
 		}
 		if i > 0 && r.Reach() <= rungs[i-1].Reach() {
 			return nil, fmt.Errorf("%w: rung of %v reaches back %v, no further than %v of the one before", ErrOptions, r.Resolution, r.Reach(), rungs[i-1].Reach())

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -8,8 +9,9 @@ import (
 )
 
 // How it works. A sampler's goroutine goes round its tracks, one for each
-// resolution. On a track are the seats of rungs, and of rotors. At a tick, each
-// rung reads its source's total and puts it on its curve, if it has changed:
+// resolution. On a track are the seats of rings of that finest resolution, and
+// of rotors. At a tick, a ring reads its source's total. Each rung whose bucket
+// has ended puts that reading on its curve, if it has changed:
 //
 //	total                    ┌ live: read when asked
 //	  │              ●───────●
@@ -30,6 +32,9 @@ import (
 //  4. A source that panics leaves no lock held: locks under which one is read
 //     are given back by defer.
 //  5. The axis is the elapsed clock. Nothing is placed or searched by wall time.
+//  6. A bucket holds moments of one multiple of its resolution on the wall clock,
+//     until the next tick's reading. All rungs that end a bucket do it with the
+//     same reading, so a coarse bucket is the sum of the finer ones.
 //
 // Locks are taken in the order Ring or rotor, then Sampler. No lock of the
 // sampler is held while a source is read.
@@ -68,6 +73,7 @@ func (f SourceFunc) Value() int64 { return f() }
 // All methods may be called from any goroutine. An add to the source that
 // happens before a call is included in it.
 type Ring struct {
+	seat
 	src     Source
 	sampler *Sampler
 	own     *Sampler // sampler, if it ends with the ring
@@ -75,20 +81,20 @@ type Ring struct {
 	// mu guards everything below, and the order of readings of src: a total
 	// that is read later is never stored before one that is read earlier.
 	mu      sync.Mutex
-	base    int64 // the total at which the ring began
-	rungs   []rung
+	closed  bool
+	rungs   []rung // finest first, each resolution a multiple of the one before
+	base    int64  // the total at which the ring began
+	resumed int64  // when it was restored: what is before was counted by an earlier run
 	outages []stretch
 	rates   ewma
-	closed  bool
 	end     knot // of a closed ring
 }
 
 // A rung is the source's curve at one resolution.
 type rung struct {
-	seat
-	ring       *Ring
 	resolution int64
 	seen       int64 // when src was last read for the curve; it is flat from the newest knot to here
+	bucket     int64 // that seen is in: where it starts, by the wall clock
 	curve
 }
 
@@ -101,24 +107,26 @@ func New(src Source, o Options) (*Ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Ring{src: src, rungs: make([]rung, len(ladder))}
+	w := &Ring{src: src, rungs: make([]rung, len(ladder)), resumed: math.MinInt64}
 	w.sampler, w.own = drive(o.Sampler)
+	w.start(ladder)
+	w.sample(w.sampler.enter(&w.seat, w, ladder[0].Resolution))
+	return w, nil
+}
 
+func (w *Ring) start(ladder []Rung) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	at := w.sampler.now()
-	w.base = src.Value()
+	at, wall := w.sampler.moment()
+	w.base = w.src.Value()
 	w.rates.at = at
 	for i, r := range ladder {
 		g := &w.rungs[i]
-		g.ring = w
 		g.resolution = int64(r.Resolution)
 		g.limit = r.Buckets + 1 // a bucket has two edges
-		g.seen = at
+		g.seen, g.bucket = at, bucketOf(wall, g.resolution)
 		g.push(knot{at, w.base})
-		w.sampler.enter(&g.seat, g, r.Resolution)
 	}
-	return w, nil
 }
 
 // Close takes the ring off its sampler. What it holds can still be read, and
@@ -127,9 +135,7 @@ func (w *Ring) Close() {
 	if !w.finish() {
 		return
 	}
-	for i := range w.rungs {
-		w.sampler.leave(&w.rungs[i].seat)
-	}
+	w.sampler.leave(&w.seat)
 	if w.own != nil {
 		w.own.Close()
 	}
@@ -148,32 +154,33 @@ func (w *Ring) finish() bool {
 	return true
 }
 
-// sample implements sampled.
-func (g *rung) sample(at int64) {
-	w := g.ring
+// sample implements sampled. It ends the buckets that at is no longer in,
+// however short they are.
+func (w *Ring) sample(at, bucket int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.closed {
-		g.record(at, w.src.Value())
+	finest := &w.rungs[0]
+	if w.closed || at <= finest.seen || bucket == finest.bucket {
+		return
+	}
+	total := w.src.Value()
+	if before := finest.newest().total; total != before {
+		w.rates.observe(finest.seen, 0)
+		w.rates.observe(at, total-before)
+	}
+	for i := range w.rungs {
+		if g := &w.rungs[i]; bucket < g.bucket || bucket >= g.bucket+g.resolution {
+			g.record(at, total)
+			g.bucket = bucketOf(bucket, g.resolution)
+		}
 	}
 }
 
-// record takes in that the total was read just after at. The ring is locked.
-//
-// No bucket is narrower than half the resolution: what came just before is the
-// ring's beginning, or another sample of the same sweep, and the bucket is left
-// to grow.
+// record takes in that the total was read just after at.
 func (g *rung) record(at, total int64) {
-	if at-g.seen < g.resolution/2 {
-		return
-	}
 	if last := g.newest(); total != last.total {
 		if g.seen > last.at {
 			g.push(knot{g.seen, last.total})
-		}
-		if g == &g.ring.rungs[0] {
-			g.ring.rates.observe(g.seen, 0)
-			g.ring.rates.observe(at, total-last.total)
 		}
 		g.push(knot{at, total})
 	}
@@ -257,21 +264,23 @@ func (w *Ring) BucketsOf(resolution time.Duration) []Bucket {
 }
 
 func (w *Ring) buckets(g *rung) []Bucket {
-	line := w.sampler.timeline()
-	edges, outages := w.edges(g, line)
+	edges, outages, line := w.edges(g)
 	buckets := make([]Bucket, len(edges)-1)
 	for i := range buckets {
 		from, to := edges[i], edges[i+1]
-		buckets[i] = Bucket{line.wall(from.at), line.span(to.total-from.total, from.at, to.at, outages)}
+		buckets[i] = Bucket{time.Unix(0, line.wall(from.at)), line.span(to.total-from.total, from.at, to.at, outages)}
 	}
 	return buckets
 }
 
-// edges returns the bounds of the rung's buckets and the ring's outages.
-func (w *Ring) edges(g *rung, line timeline) ([]knot, []stretch) {
+// edges returns the bounds of the rung's buckets, the ring's outages, and the
+// labels of all of them.
+func (w *Ring) edges(g *rung) ([]knot, []stretch, timeline) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return g.edges(w.live(), line), w.outages
+	end := w.live()
+	line := w.sampler.timeline()
+	return g.edges(end, line), w.outages, line
 }
 
 // edges returns the bounds of the curve's buckets, oldest first: the newest
@@ -295,18 +304,14 @@ func (g *rung) edges(end knot, line timeline) []knot {
 
 // appendFlat appends the lower bounds of the idle buckets between from and to,
 // newest first, as many as there is room for. They are where ticks were due.
-// What is left over at either end, if it is less than half a bucket, widens the
-// bucket beside it.
+// The last tick was late; by less than half a bucket, that widens the one before.
 func (g *rung) appendFlat(edges []knot, from int64, to knot, line timeline) []knot {
 	for to.at > from && len(edges) < cap(edges) {
-		width := floorMod(line.wall(to.at).UnixNano(), g.resolution)
+		width := floorMod(line.wall(to.at), g.resolution)
 		if width < g.resolution/2 {
 			width += g.resolution
 		}
-		to.at -= width
-		if to.at-from < g.resolution/2 {
-			to.at = from
-		}
+		to.at = max(from, to.at-width)
 		edges = append(edges, to)
 	}
 	return edges
@@ -333,10 +338,10 @@ type RingStats struct {
 
 // Stats accounts for the ring.
 func (w *Ring) Stats() RingStats {
-	line := w.sampler.timeline()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	end := w.live()
+	line := w.sampler.timeline()
 	st := RingStats{
 		Added:   end.total - w.base,
 		Evicted: w.rungs[0].edges(end, line)[0].total - w.base,

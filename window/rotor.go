@@ -34,6 +34,7 @@ type rotor[T any] struct {
 	mu      sync.Mutex
 	born    int64     // all that is younger is known
 	start   int64     // of cur
+	bucket  int64     // that start is in
 	buckets []slot[T] // closed ones that are not empty, oldest first
 	outages []stretch
 	closed  bool
@@ -53,9 +54,9 @@ func (r *rotor[T]) init(g Rung, s *Sampler, fresh func() *T, empty func(*T) bool
 	r.limit = g.Buckets
 	r.fresh, r.empty = fresh, empty
 	r.cur.Store(fresh())
-	r.born = r.sampler.now()
-	r.start = r.born
-	r.sampler.enter(&r.seat, r, g.Resolution)
+	at, wall := r.sampler.moment()
+	r.born, r.start, r.bucket = at, at, bucketOf(wall, r.resolution)
+	r.sample(r.sampler.enter(&r.seat, r, g.Resolution))
 }
 
 func (r *rotor[T]) close() {
@@ -75,19 +76,18 @@ func (r *rotor[T]) close() {
 }
 
 // sample implements sampled. A bucket that is empty goes on as the next: what
-// is written to it from now on is younger than at. A bucket that is narrower
-// than half the resolution is left to grow, as a Ring's.
-func (r *rotor[T]) sample(at int64) {
+// is written to it from now on is younger than at.
+func (r *rotor[T]) sample(at, bucket int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || at-r.start < r.resolution/2 {
+	if r.closed || at <= r.start || bucket == r.bucket {
 		return
 	}
 	if v := r.cur.Load(); !r.empty(v) {
 		r.buckets = append(r.buckets, slot[T]{stretch{r.start, at}, v})
 		r.cur.Store(r.fresh())
 	}
-	r.start = at
+	r.start, r.bucket = at, bucket
 	r.evict(at)
 }
 
@@ -141,16 +141,18 @@ func (r *rotor[T]) span(from int64) Span {
 }
 
 // all calls emit for every stretch of the window in which it watched, oldest
-// first, with what was collected in it or nil for nothing.
-func (r *rotor[T]) all(emit func(stretch, *T)) {
+// first, with the label of its start and what was collected in it or nil for
+// nothing.
+func (r *rotor[T]) all(emit func(at stretch, start int64, v *T)) {
 	r.mu.Lock()
 	buckets := append(slices.Clone(r.buckets), slot[T]{stretch{r.start, r.now()}, r.cur.Load()})
 	idle, outages := r.born, r.outages
 	r.mu.Unlock()
+	line := r.sampler.timeline()
 	for _, b := range buckets {
-		watched(stretch{idle, b.from}, outages, func(s stretch) { emit(s, nil) })
+		watched(stretch{idle, b.from}, outages, func(s stretch) { emit(s, line.wall(s.from), nil) })
 		if b.from < b.to {
-			emit(b.stretch, b.v)
+			emit(b.stretch, line.wall(b.from), b.v)
 		}
 		idle = b.to
 	}

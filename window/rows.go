@@ -16,16 +16,20 @@ var (
 )
 
 // A Row is some of a window as plain data, for a snapshot: what was added in
-// Width, beginning when the wall clock showed Start, which is when a tick was
-// due and a little after. Idle buckets that follow one another are one row. Rows
-// of one resolution are listed oldest first; where one does not begin at the end
-// of the one before, nobody watched.
+// Width, beginning when the wall clock showed Start. Idle buckets that follow one
+// another are one row. Rows of one resolution are listed oldest first; where one
+// does not begin at the end of the one before, nobody watched.
 type Row struct {
 	Resolution time.Duration
 	Start      int64 // Unix nanoseconds
 	Width      time.Duration
 	Count      int64
+	Earlier    bool // counted by an earlier run, and restored by this one
 }
+
+// Bucket returns the bucket that the row belongs to: where it starts, in Unix
+// nanoseconds, which is a multiple of the Resolution. It panics if that is 0.
+func (r Row) Bucket() int64 { return bucketOf(r.Start, int64(r.Resolution)) }
 
 // watched calls emit for each part of the stretch that is in no outage.
 func watched(s stretch, outages []stretch, emit func(stretch)) {
@@ -76,26 +80,27 @@ func lay(rows []stretch, wallNow, now int64) (outages []stretch, err error) {
 // later run. A row's count may hold adds made while the sampler was sweeping
 // past its end.
 func (w *Ring) AppendRows(dst []Row) []Row {
-	line := w.sampler.timeline()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	end := w.live()
+	line := w.sampler.timeline()
 	for i := range w.rungs {
-		dst = w.rungs[i].appendRows(dst, end, line)
+		dst = w.appendRows(dst, &w.rungs[i], end, line)
 	}
 	return dst
 }
 
-func (g *rung) appendRows(dst []Row, end knot, line timeline) []Row {
+func (w *Ring) appendRows(dst []Row, g *rung, end knot, line timeline) []Row {
 	from := g.oldest()
 	add := func(to knot) {
 		count := to.total - from.total
-		watched(stretch{from.at, to.at}, g.ring.outages, func(s stretch) {
+		watched(stretch{from.at, to.at}, w.outages, func(s stretch) {
 			dst = append(dst, Row{
 				Resolution: time.Duration(g.resolution),
-				Start:      line.wall(s.from).UnixNano(),
+				Start:      line.wall(s.from),
 				Width:      time.Duration(s.to - s.from),
 				Count:      count,
+				Earlier:    s.from < w.resumed,
 			})
 		})
 		from = to
@@ -122,7 +127,12 @@ func (g *rung) appendRows(dst []Row, end knot, line timeline) []Row {
 //
 // The error wraps ErrRows, or is ErrClosed; the ring is then as it was.
 func (w *Ring) Restore(rows []Row) error {
-	wall, now := w.sampler.clock.read()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	now, wall := w.sampler.moment()
 	laid := make([][]stretch, len(w.rungs))
 	counts := make([][]int64, len(w.rungs))
 	for _, r := range rows {
@@ -146,15 +156,12 @@ func (w *Ring) Restore(rows []Row) error {
 		}
 	}
 
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return ErrClosed
-	}
 	total := w.src.Value()
-	w.outages = outages
+	w.outages, w.resumed = outages, now
 	for i := range w.rungs {
-		w.rungs[i].restore(laid[i], counts[i], knot{now, total})
+		g := &w.rungs[i]
+		g.restore(laid[i], counts[i], knot{now, total})
+		g.bucket = bucketOf(wall, g.resolution)
 	}
 	w.rates = ewma{}
 	w.base = total

@@ -32,7 +32,7 @@ type SamplerOptions struct {
 
 // SamplerStats is the health of a Sampler, summed since it began.
 type SamplerStats struct {
-	Windows int    // driven now; a ring counts once for each of its rungs
+	Windows int    // driven now
 	Ticks   uint64 // sweeps over the windows of one resolution
 	Missed  uint64 // ticks that did not happen because an earlier one was late
 	Jumps   uint64 // steps of the wall clock and suspends
@@ -56,8 +56,7 @@ func NewSampler(o SamplerOptions) *Sampler {
 		s.clock = systemClock()
 	}
 	wall, at := s.clock.read()
-	s.line.offset = wall - at
-	s.seen = at
+	s.line, s.seen = newTimeline(wall, at), at
 	go s.run()
 	return s
 }
@@ -112,16 +111,14 @@ func (s *Sampler) tick() time.Duration {
 // due returns a track whose tick is due and the time, or how long until there
 // is one. It schedules the track's next tick.
 func (s *Sampler) due() (t *track, at int64, wait time.Duration) {
-	wall, at := s.clock.read()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.line.observe(wall, at, at-s.seen) {
-		s.stats.Jumps++
-	}
-	s.seen = at
-
+	at, wall := s.read()
 	next := int64(math.MaxInt64)
 	for _, u := range s.tracks {
+		if u.due <= at && u.bucket == bucketOf(wall, u.resolution) {
+			u.schedule(wall, at) // the wall clock went back within the bucket
+		}
 		if u.due < next {
 			t, next = u, u.due
 		}
@@ -155,7 +152,25 @@ func (s *Sampler) now() int64 {
 	return at
 }
 
-// timeline returns the labels of the axis as of the last tick.
+// moment returns the present moment on the axis, and its label.
+func (s *Sampler) moment() (at, wall int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read()
+}
+
+// read is moment for who holds s.mu: under it, labels are given in the order of
+// the moments, and so stay as they are.
+func (s *Sampler) read() (at, wall int64) {
+	wall, at = s.clock.read()
+	if s.line.observe(wall, at, at-s.seen) {
+		s.stats.Jumps++
+	}
+	s.seen = at
+	return at, s.line.wall(at)
+}
+
+// timeline returns the labels of all moments that were asked for until now.
 func (s *Sampler) timeline() timeline {
 	s.mu.Lock()
 	defer s.mu.Unlock()

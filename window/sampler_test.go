@@ -182,7 +182,7 @@ func TestWallClock(t *testing.T) {
 				for i, b := range w.Buckets() {
 					assert.GreaterOrEqual(t, b.Count, int64(0))
 					assert.True(t, b.Covered >= time.Second/2 || i == len(w.Buckets())-1, "bucket %d", i)
-					assert.LessOrEqual(t, b.Covered, 1500*time.Millisecond, "bucket %d", i)
+					assert.Less(t, b.Covered, 2*time.Second, "bucket %d: the wall clock may show a second twice", i)
 					gap += b.Gap
 					if i < 19 && c.gap != 0 {
 						assert.True(t, b.Start.Equal(old[i].Start), "labels stay as the wall clock showed them")
@@ -209,15 +209,15 @@ func clockLabel(c *testClock) func() time.Time {
 func TestFlappingClock(t *testing.T) {
 	bubble(t, func(t *testing.T, c *testClock, s *Sampler) {
 		o := new(oracle)
-		w := newRing(t, o, oneByOne(s, time.Second, 1000))
-		for i := range 4 * maxJumps {
+		w := newRing(t, o, oneByOne(s, time.Second, 10*maxMarks))
+		for i := range 4 * maxMarks {
 			o.add(1)
 			c.set(time.Duration(1-2*(i%2)) * time.Hour)
 			pass(2 * time.Second)
 		}
-		assert.Equal(t, uint64(4*maxJumps), s.Stats().Jumps)
-		assert.Equal(t, int64(4*maxJumps), sum(w.Buckets()))
-		assert.Equal(t, maxJumps*time.Hour, w.Last(time.Hour).Gap)
+		assert.Equal(t, uint64(4*maxMarks), s.Stats().Jumps)
+		assert.Equal(t, int64(4*maxMarks), sum(w.Buckets()))
+		assert.Equal(t, maxMarks*time.Hour, w.Last(10*time.Hour).Gap)
 	})
 }
 

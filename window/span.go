@@ -28,7 +28,9 @@ func (s Span) PerSecond() float64 {
 // when the bucket is the first or the live one, when its last tick was late, or
 // when the wall clock jumped.
 type Bucket struct {
-	// Start is what the wall clock showed when the bucket began.
+	// Start is what the wall clock showed when the bucket began: the multiple of
+	// the resolution that the bucket is of, or what the first one began after
+	// that, or its tick was late.
 	Start time.Time
 	Span
 }

@@ -1,20 +1,28 @@
 package window
 
-import "time"
-
-// A jump is a moment at which the wall clock was found to have moved by a
-// different amount than the elapsed clock: somebody set it, or the machine was
-// suspended. The two look the same from here.
-type jump struct {
-	at int64 // on the axis
-	by int64 // wall minus elapsed, so suspends are positive
-}
+import (
+	"math"
+	"sort"
+	"time"
+)
 
 // A timeline labels moments of the axis with the wall time that the clock
-// showed then. It is a small value; a copy stays valid.
+// showed then. A label never changes once it was given, so the bucket of a
+// moment is its label rounded down, whenever that is asked. It is a small
+// value; a copy stays valid.
+//
+// The clock's own drift is followed in steps of labelTolerance.
 type timeline struct {
-	offset int64  // wall minus axis, now
-	jumps  []jump // oldest first; elements never change
+	marks []mark // oldest first, at least one; elements never change
+}
+
+// A mark is a moment from which on labels have another distance from the axis:
+// somebody set the wall clock, the machine was suspended, or the clocks have
+// drifted apart. The first two look the same from here and are jumps.
+type mark struct {
+	at     int64 // on the axis
+	offset int64 // wall minus axis, from here on
+	jumped int64 // how far the wall clock jumped, in either direction
 }
 
 const (
@@ -24,42 +32,50 @@ const (
 	// slewShift bounds what slewing adds while nobody looks: Linux slews by
 	// at most 500 parts per million, so 1/1024 is beyond what it can do.
 	slewShift = 10
-	// maxJumps is how many jumps a timeline remembers. Time before the oldest
-	// one is labelled as if the next older had not happened.
-	maxJumps = 64
+	// labelTolerance is how far labels may be from the wall clock before they
+	// follow it: a tenth of what ntpd leaves uncorrected.
+	labelTolerance = int64(10 * time.Millisecond)
+	// maxMarks is how many marks a timeline remembers. Clocks that drift by 100
+	// parts per million make one in 100 s, so these are a day. Time before the
+	// oldest is labelled as if the next older had not happened.
+	maxMarks = 1024
 )
 
-// observe takes in a reading of both clocks, since elapsed ns after the last,
-// and reports whether the wall clock jumped. Slower differences are drift: the
-// labels follow the wall clock.
-func (tl *timeline) observe(wall, at, since int64) bool {
-	by := wall - at - tl.offset
-	tl.offset += by
-	if max(by, -by) <= stepThreshold+since>>slewShift {
-		return false
-	}
-	if len(tl.jumps) == maxJumps {
-		tl.jumps = tl.jumps[1:]
-	}
-	tl.jumps = append(tl.jumps, jump{at, by})
-	return true
+func newTimeline(wall, at int64) timeline {
+	return timeline{[]mark{{at: math.MinInt64, offset: wall - at}}}
 }
 
-// wall returns what the wall clock showed at t.
-func (tl timeline) wall(t int64) time.Time {
-	ns := t + tl.offset
-	for i := len(tl.jumps) - 1; i >= 0 && tl.jumps[i].at > t; i-- {
-		ns -= tl.jumps[i].by
+// observe takes in a reading of both clocks, since elapsed ns after the last,
+// and reports whether the wall clock jumped.
+func (tl *timeline) observe(wall, at, since int64) (jumped bool) {
+	m := mark{at: at, offset: wall - at}
+	by := m.offset - tl.marks[len(tl.marks)-1].offset
+	by = max(by, -by)
+	if by <= labelTolerance {
+		return false
 	}
-	return time.Unix(0, ns)
+	if jumped = by > stepThreshold+since>>slewShift; jumped {
+		m.jumped = by
+	}
+	if len(tl.marks) == maxMarks {
+		tl.marks = tl.marks[1:]
+	}
+	tl.marks = append(tl.marks, m)
+	return jumped
+}
+
+// wall returns what the wall clock showed at t, in Unix nanoseconds.
+func (tl timeline) wall(t int64) int64 {
+	i := sort.Search(len(tl.marks), func(i int) bool { return tl.marks[i].at > t })
+	return t + tl.marks[max(0, i-1)].offset
 }
 
 // jumped returns how far the wall clock jumped after from and until to, in
 // whichever directions.
 func (tl timeline) jumped(from, to int64) (sum int64) {
-	for _, j := range tl.jumps {
-		if from < j.at && j.at <= to {
-			sum += max(j.by, -j.by)
+	for _, m := range tl.marks {
+		if from < m.at && m.at <= to {
+			sum += m.jumped
 		}
 	}
 	return sum

@@ -11,6 +11,7 @@ import (
 // begin at the same moments in every ring and every process.
 type track struct {
 	resolution int64
+	bucket     int64 // of the last tick
 	due        int64 // axis time of the next tick
 	seats      []*seat
 }
@@ -22,32 +23,33 @@ type seat struct {
 	index  int // in track.seats
 }
 
-// A sampled window is told of each tick of its track, by the sampler's
-// goroutine alone.
+// A sampled window is told of each tick of its track, with the bucket of the
+// track's resolution that the tick is in. If its own is another, it ends that.
+// So being told too often does no harm.
 type sampled interface {
-	sample(at int64)
+	sample(at, bucket int64)
 }
+
+// bucketOf returns where the bucket starts that a label is in.
+func bucketOf(wall, resolution int64) int64 { return wall - floorMod(wall, resolution) }
 
 // schedule sets the next tick to the next multiple of the resolution on the
-// wall clock, at least half a bucket away: a tick that came a moment early,
-// because the wall clock is being slewed, does not come twice. The wait is
-// taken on the axis, so setting the clock back cannot freeze a track.
+// wall clock. The wait is taken on the axis, so setting the clock back cannot
+// freeze a track.
 func (t *track) schedule(wall, at int64) {
-	wait := t.resolution - floorMod(wall, t.resolution)
-	if wait < t.resolution/2 {
-		wait += t.resolution
-	}
-	t.due = at + wait
+	t.bucket = bucketOf(wall, t.resolution)
+	t.due = at + t.bucket + t.resolution - wall
 }
 
-// enter seats w on the track of its resolution.
-func (s *Sampler) enter(e *seat, w sampled, resolution time.Duration) {
-	wall, at := s.clock.read()
+// enter seats w on the track of its resolution. Since w began, a tick may have
+// come that it does not know of, so w must sample what enter returns.
+func (s *Sampler) enter(e *seat, w sampled, resolution time.Duration) (at, bucket int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.track(int64(resolution))
 	if t == nil {
 		t = &track{resolution: int64(resolution)}
+		at, wall := s.read()
 		t.schedule(wall, at)
 		s.tracks = append(s.tracks, t)
 		select {
@@ -57,6 +59,8 @@ func (s *Sampler) enter(e *seat, w sampled, resolution time.Duration) {
 	}
 	*e = seat{window: w, track: t, index: len(t.seats)}
 	t.seats = append(t.seats, e)
+	at, wall := s.read()
+	return at, bucketOf(wall, t.resolution)
 }
 
 func (s *Sampler) track(resolution int64) *track {
@@ -107,9 +111,10 @@ func (s *Sampler) sweep(t *track) (panics uint64) {
 			chunk[n] = t.seats[end].window
 		}
 		s.mu.Unlock()
-		at := s.now()
+		at, wall := s.moment()
+		bucket := bucketOf(wall, t.resolution)
 		for _, w := range chunk[:n] {
-			if !sampleOne(w, at) {
+			if !sampleOne(w, at, bucket) {
 				panics++
 			}
 		}
@@ -119,13 +124,13 @@ func (s *Sampler) sweep(t *track) (panics uint64) {
 
 // sampleOne reports whether w was sampled. A source that panics must not take
 // the sampler with it, and all other windows too.
-func sampleOne(w sampled, at int64) (ok bool) {
+func sampleOne(w sampled, at, bucket int64) (ok bool) {
 	defer func() {
 		if !ok {
 			recover()
 		}
 	}()
-	w.sample(at)
+	w.sample(at, bucket)
 	return true
 }
 

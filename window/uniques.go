@@ -116,7 +116,7 @@ func (u *Uniques) mustMerge(into, from *hll.Sketch) {
 
 // Size returns the bytes of memory that the sketches of all buckets take.
 func (u *Uniques) Size() (bytes int) {
-	u.r.all(func(_ stretch, s *hll.Sketch) {
+	u.r.all(func(_ stretch, _ int64, s *hll.Sketch) {
 		if s != nil {
 			bytes += s.Size()
 		}
@@ -137,9 +137,8 @@ type SketchRow struct {
 // AppendRows appends the window's rows to dst, oldest first, for Restore in a
 // later run. It copies every sketch.
 func (u *Uniques) AppendRows(dst []SketchRow) []SketchRow {
-	line := u.r.sampler.timeline()
-	u.r.all(func(at stretch, s *hll.Sketch) {
-		row := SketchRow{Start: line.wall(at.from).UnixNano(), Width: time.Duration(at.to - at.from)}
+	u.r.all(func(at stretch, start int64, s *hll.Sketch) {
+		row := SketchRow{Start: start, Width: time.Duration(at.to - at.from)}
 		if s != nil && !emptySketch(s) {
 			row.Scheme = s.Scheme()
 			row.Sketch, _ = s.AppendBinary(nil) // the error is always nil
@@ -170,7 +169,7 @@ func (u *Uniques) Restore(rows []SketchRow) error {
 		}
 		sketches[i] = s
 	}
-	wall, now := u.r.sampler.clock.read()
+	now, wall := u.r.sampler.moment()
 	outages, err := lay(at, wall, now)
 	if err != nil {
 		return err

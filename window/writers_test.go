@@ -164,6 +164,6 @@ func TestReadersAndMakers(t *testing.T) {
 			short.Close()
 		}
 	})
-	assert.Equal(t, 4, s.Stats().Windows, "two rungs, the uniques and what counts ticks")
+	assert.Equal(t, 3, s.Stats().Windows, "the ring, the uniques and what counts ticks")
 	assert.Zero(t, s.Stats().Panics)
 }

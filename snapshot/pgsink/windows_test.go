@@ -49,7 +49,7 @@ func (e *windowedEngine) add(d time.Duration, n int64) {
 func (e *windowedEngine) snapshot(rng *rand.Rand) *snapshot.Snapshot {
 	e.s.Seq++
 	s := e.s
-	rows := []window.Row{{Resolution: e.width, Start: e.s.Started.UnixNano() - 1, Width: 1, Count: 1_000_000}} // an earlier writer's
+	rows := []window.Row{{Resolution: e.width, Start: e.s.Started.UnixNano() - 1, Width: 1, Count: 1_000_000, Earlier: true}}
 	for _, r := range e.rows {
 		r.Start += rng.Int64N(int64(e.width / 8)) // a late sampler, and drift
 		rows = append(rows, r)

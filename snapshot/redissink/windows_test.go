@@ -63,7 +63,7 @@ func (v *viewing) snapshot() *snapshot.Snapshot {
 	v.Windows = nil
 	for k, resolutions := range v.rows {
 		w := snapshot.WindowRows{Key: k}
-		w.Rows = append(w.Rows, window.Row{Resolution: time.Second, Start: v.Started.UnixNano() - 1e9, Count: 1_000_000}) // an earlier writer's
+		w.Rows = append(w.Rows, window.Row{Resolution: time.Second, Start: v.Started.UnixNano() - 1e9, Count: 1_000_000, Earlier: true})
 		for _, rows := range resolutions {
 			w.Rows = append(w.Rows, rows...)
 		}

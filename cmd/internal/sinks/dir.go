@@ -2,6 +2,8 @@ package sinks
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -9,8 +11,6 @@ import (
 	"github.com/hotcount/hotcount/cmd/internal/lifetime"
 	"github.com/hotcount/hotcount/export"
 	"github.com/hotcount/hotcount/series"
-	"github.com/hotcount/hotcount/sinkkit"
-	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
 
@@ -88,24 +88,21 @@ func (r *dirReader) Window(_ context.Context, key series.Key, resolution time.Du
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Started: t.Started}
+	counts := map[int64]int64{}
 	for _, w := range t.Windows {
-		if w.Key == key {
-			s.Windows = append(s.Windows, w)
+		if w.Key != key {
+			continue
+		}
+		for _, row := range w.Rows {
+			if row.Resolution == resolution && row.Count != 0 {
+				counts[row.Bucket()] += row.Count
+			}
 		}
 	}
-	var mirror sinkkit.Mirror
-	var picked sinkkit.BucketMirror
-	mirror.Follow(s)
-	if _, err := mirror.Settle(sinkkit.Standing{}); err != nil {
-		return nil, err
-	}
-	mirror.Pick(s)
 	var buckets []export.BucketTotal
-	for _, b := range picked.Pick(&mirror, s) {
-		start := time.Unix(0, b.Start)
-		if b.Resolution == resolution && !start.Before(from) && start.Before(to) {
-			buckets = append(buckets, export.BucketTotal{Start: start, Count: b.Count})
+	for _, start := range slices.Sorted(maps.Keys(counts)) {
+		if start := time.Unix(0, start); !start.Before(from) && start.Before(to) {
+			buckets = append(buckets, export.BucketTotal{Start: start, Count: counts[start.UnixNano()]})
 		}
 	}
 	return buckets, nil
