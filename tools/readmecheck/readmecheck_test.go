@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"reflect"
 	"strings"
@@ -54,6 +55,13 @@ func TestCheck(t *testing.T) {
 	const good = "```sh\necho one\n```\n```output\none\n```\n" +
 		"```go\nfmt.Println(\"two\")\n```\n```output\ntwo\n```\n" +
 		"```go compile\npanic(\"three\")\n```\n```text\nfour\n```\n"
+	l, err := net.Listen("tcp", "127.0.0.1:0") // for a free port
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	t.Setenv("READMECHECK_THERE", "1")
 	for _, tc := range []struct {
 		name, in string
 		failed   int
@@ -64,6 +72,12 @@ func TestCheck(t *testing.T) {
 		{"output drifts", "```sh\necho one\n```\n```output\ntwo\n```\n", 1},
 		{"code does not compile", "```go\nx := 1\n```\n", 1},
 		{"code panics", "```go\npanic(1)\n```\n", 1},
+		{"variable absent", "```go needs=READMECHECK_ABSENT\npanic(1)\n```\n", 0},
+		{"variable there", "```go needs=READMECHECK_THERE\npanic(1)\n```\n", 1},
+		{"server answers", "```go serve=http://" + address + "\nhttp.ListenAndServe(\"" + address + "\", http.FileServer(http.Dir(\".\")))\n```\n", 0},
+		{"server denies", "```go serve=http://" + address + "\nhttp.ListenAndServe(\"" + address + "\", nil)\n```\n", 1},
+		{"no server", "```go serve=http://" + address + "\nfmt.Println()\n```\n", 1},
+		{"option unknown", "```go build\n```\n", 1},
 		{"language unknown", "```console\nls\n```\n", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -81,8 +95,11 @@ func TestCheck(t *testing.T) {
 			if tc.name == "command hangs" {
 				limit = 100 * time.Millisecond
 			}
-			if failed, err := check("README.md", limit); err != nil || failed != tc.failed {
+			if failed, err := check("README.md", limit, false); err != nil || failed != tc.failed {
 				t.Errorf("%d blocks failed, error %v; want %d", failed, err, tc.failed)
+			}
+			if failed, err := check("README.md", limit, true); err != nil || !strings.Contains(tc.in, "```go") && failed > 0 {
+				t.Errorf("%d go blocks failed, error %v; there are none", failed, err)
 			}
 		})
 	}

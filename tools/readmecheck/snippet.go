@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,11 +37,54 @@ func runGo(file string, b block, timeout time.Duration) (stdout string, err erro
 	if err := os.Mkdir(empty, 0o700); err != nil {
 		return "", err
 	}
-	if _, err := output(timeout, ".", "go", "build", "-o", exe, mainGo); err != nil || b.option == "compile" {
+	if _, err := output(timeout, ".", "go", "build", "-o", exe, mainGo); err != nil {
 		return "", err
 	}
-	return output(timeout, empty, exe)
+	switch option, value, _ := strings.Cut(b.option, "="); {
+	case option == "serve":
+		return "", serve(timeout, empty, exe, value)
+	case option == "compile", option == "needs" && os.Getenv(value) == "":
+		return "", nil
+	case option == "needs", option == "":
+		return output(timeout, empty, exe)
+	}
+	return "", fmt.Errorf("unknown option %q: use compile, needs=VARIABLE or serve=URL", b.option)
 }
+
+// serve runs a program that serves until it is interrupted, and asks it for url.
+func serve(timeout time.Duration, dir, exe, url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	cmd := command(ctx, dir, exe)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("it ended before %s answered: %v\n%s", url, err, &stderr)
+		case <-time.After(pause):
+		}
+		response, err := http.Get(url)
+		if err != nil {
+			continue
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s answered %s", url, response.Status)
+		}
+		cmd.Process.Signal(os.Interrupt)
+		<-ended
+		return err
+	}
+}
+
+// pause is between two tries to reach a server that may not listen yet.
+const pause = 50 * time.Millisecond
 
 // program makes a whole program of a snippet. The position, a //line directive, goes
 // before the snippet's text so that the compiler speaks of the README's lines; index
@@ -107,7 +153,7 @@ func qualifiers(file *ast.File) map[string]bool {
 // packages maps each package name of the standard library and the workspace to its
 // import paths.
 var packages = sync.OnceValues(func() (map[string][]string, error) {
-	list, err := output(time.Minute, ".", "go", "list", "-f", "{{.Name}} {{.ImportPath}}", "std", "work")
+	list, err := output(time.Minute, ".", "go", "list", "-f", "{{.Name}} {{.ImportPath}}", "std", "github.com/hotcount/hotcount/...")
 	if err != nil {
 		return nil, err
 	}
