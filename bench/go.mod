@@ -4,8 +4,6 @@ module github.com/hotcount/hotcount/bench
 
 go 1.26.0
 
-replace github.com/hotcount/hotcount => ../
-
 require (
 	github.com/RussellLuo/slidingwindow v0.0.0-20200528002341-535bb99d338b
 	github.com/VictoriaMetrics/metrics v1.45.0
@@ -14,7 +12,7 @@ require (
 	github.com/cockroachdb/crlib v0.0.0-20260823170307-44ef894cf300
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/go-kratos/aegis v0.2.0
-	github.com/hotcount/hotcount v0.0.0
+	github.com/hotcount/hotcount v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/puzpuzpuz/xsync/v4 v4.5.0

@@ -3,10 +3,10 @@ module github.com/hotcount/hotcount/cmd
 go 1.26.0
 
 require (
-	github.com/hotcount/hotcount v0.0.0
-	github.com/hotcount/hotcount/snapshot/natssink v0.0.0-00010101000000-000000000000
-	github.com/hotcount/hotcount/snapshot/pgsink v0.0.0-00010101000000-000000000000
-	github.com/hotcount/hotcount/snapshot/redissink v0.0.0-00010101000000-000000000000
+	github.com/hotcount/hotcount v0.1.0
+	github.com/hotcount/hotcount/snapshot/natssink v0.1.0
+	github.com/hotcount/hotcount/snapshot/pgsink v0.1.0
+	github.com/hotcount/hotcount/snapshot/redissink v0.1.0
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/nats-io/nats.go v1.55.0
 	github.com/redis/go-redis/v9 v9.23.0
@@ -29,11 +29,3 @@ require (
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 )
-
-replace github.com/hotcount/hotcount => ../
-
-replace github.com/hotcount/hotcount/snapshot/redissink => ../snapshot/redissink
-
-replace github.com/hotcount/hotcount/snapshot/pgsink => ../snapshot/pgsink
-
-replace github.com/hotcount/hotcount/snapshot/natssink => ../snapshot/natssink

@@ -3,7 +3,7 @@ module github.com/hotcount/hotcount/bridge/otel
 go 1.26.0
 
 require (
-	github.com/hotcount/hotcount v0.0.0
+	github.com/hotcount/hotcount v0.1.0
 	github.com/stretchr/testify v1.12.1
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp v1.47.0
@@ -32,5 +32,3 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/grpc v1.84.0 // indirect
 )
-
-replace github.com/hotcount/hotcount => ../../

@@ -3,7 +3,7 @@ module github.com/hotcount/hotcount/bridge/prom
 go 1.26.0
 
 require (
-	github.com/hotcount/hotcount v0.0.0
+	github.com/hotcount/hotcount v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/stretchr/testify v1.12.1
@@ -20,5 +20,3 @@ require (
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 )
-
-replace github.com/hotcount/hotcount => ../../

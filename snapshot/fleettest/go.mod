@@ -3,10 +3,10 @@ module github.com/hotcount/hotcount/snapshot/fleettest
 go 1.26.0
 
 require (
-	github.com/hotcount/hotcount v0.0.0
-	github.com/hotcount/hotcount/snapshot/natssink v0.0.0
-	github.com/hotcount/hotcount/snapshot/pgsink v0.0.0
-	github.com/hotcount/hotcount/snapshot/redissink v0.0.0
+	github.com/hotcount/hotcount v0.1.0
+	github.com/hotcount/hotcount/snapshot/natssink v0.1.0
+	github.com/hotcount/hotcount/snapshot/pgsink v0.1.0
+	github.com/hotcount/hotcount/snapshot/redissink v0.1.0
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/nats-io/nats.go v1.55.0
 	github.com/redis/go-redis/v9 v9.23.0
@@ -27,11 +27,4 @@ require (
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
-)
-
-replace (
-	github.com/hotcount/hotcount => ../../
-	github.com/hotcount/hotcount/snapshot/natssink => ../natssink
-	github.com/hotcount/hotcount/snapshot/pgsink => ../pgsink
-	github.com/hotcount/hotcount/snapshot/redissink => ../redissink
 )

@@ -3,7 +3,7 @@ module github.com/hotcount/hotcount/snapshot/kafkasink
 go 1.26.0
 
 require (
-	github.com/hotcount/hotcount v0.0.0
+	github.com/hotcount/hotcount v0.1.0
 	github.com/stretchr/testify v1.12.1
 	github.com/twmb/franz-go v1.22.3
 	github.com/twmb/franz-go/pkg/kadm v1.20.0
@@ -18,5 +18,3 @@ require (
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 )
-
-replace github.com/hotcount/hotcount => ../../

@@ -3,7 +3,7 @@ module github.com/hotcount/hotcount/snapshot/natssink
 go 1.26.0
 
 require (
-	github.com/hotcount/hotcount v0.0.0
+	github.com/hotcount/hotcount v0.1.0
 	github.com/nats-io/nats.go v1.55.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -17,5 +17,3 @@ require (
 	golang.org/x/crypto v0.57.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 )
-
-replace github.com/hotcount/hotcount => ../../

@@ -3,7 +3,7 @@ module github.com/hotcount/hotcount/snapshot/pgsink
 go 1.26.0
 
 require (
-	github.com/hotcount/hotcount v0.0.0
+	github.com/hotcount/hotcount v0.1.0
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -18,5 +18,3 @@ require (
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
 )
-
-replace github.com/hotcount/hotcount => ../../

@@ -2,12 +2,10 @@ module github.com/hotcount/hotcount/bridge/live/browsertest
 
 go 1.26.0
 
-replace github.com/hotcount/hotcount => ../../..
-
 require (
 	github.com/chromedp/cdproto v0.160.1
 	github.com/chromedp/chromedp v0.23.1
-	github.com/hotcount/hotcount v0.0.0-00010101000000-000000000000
+	github.com/hotcount/hotcount v0.1.0
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0
 )

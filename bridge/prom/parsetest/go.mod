@@ -3,8 +3,8 @@ module github.com/hotcount/hotcount/bridge/prom/parsetest
 go 1.26.0
 
 require (
-	github.com/hotcount/hotcount v0.0.0
-	github.com/hotcount/hotcount/bridge/prom v0.0.0
+	github.com/hotcount/hotcount v0.1.0
+	github.com/hotcount/hotcount/bridge/prom v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/common v0.72.0
 	github.com/prometheus/prometheus v0.315.1
@@ -23,9 +23,4 @@ require (
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
-)
-
-replace (
-	github.com/hotcount/hotcount => ../../../
-	github.com/hotcount/hotcount/bridge/prom => ../
 )
