@@ -20,39 +20,89 @@ import (
 // The second list of keys is sorted, its bytes are the varints of the
 // differences. All keys are written there; both lists are read. The first holds
 // no more than 2^precision.
+//
+// A register there has six bits. Registers of UltraLogLog, which that library
+// does not know, follow a version that it will not take:
+//
+//	0  version ('U')
+//	1  precision
+//	2  0
+//	3  0
+//
+//	registers: uint32 number; a byte each
 const (
-	binaryVersion = 2
-	binaryHeader  = 4
-	binaryDense   = 0
-	binarySparse  = 1
+	axiomhqVersion = 2
+	ultraVersion   = 'U'
+
+	binaryHeader = 4
+	binaryDense  = 0
+	binarySparse = 1
 
 	uint32Bytes = 4
 	listHeader  = 3 * uint32Bytes
 )
 
-// AppendBinary implements encoding.BinaryAppender. It appends s in version 2 of
-// the format of github.com/axiomhq/hyperloglog, which reads it too.
+// AppendBinary implements encoding.BinaryAppender. It appends all that s knows,
+// for UnmarshalBinary. A sketch that is small or a HyperLogLog is in the format
+// of AppendAxiomhq; for others that has no room.
 //
 // The format has no place for the Scheme: keep it beside, and compare it before
-// you merge. Bytes of equal sketches may differ. The error is always nil.
+// you merge. Equal sketches of the same Kind have equal bytes. The error is always
+// nil.
 func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
 	st := s.current()
-	dst = append(dst, binaryVersion, st.p, 0)
 	if st.regs == nil {
-		return appendKeys(append(dst, binarySparse), st), nil
+		return appendKeys(dst, st), nil
 	}
-	dst = append(dst, binaryDense)
-	dst = slices.Grow(dst, uint32Bytes+len(st.regs)*wordBytes)
-	dst = binary.BigEndian.AppendUint32(dst, 1<<st.p)
-	return st.regs.appendBytes(dst), nil
+	dst, registers := appendDense(dst, st)
+	if st.kind() == HyperLogLog { // asked after the registers were read
+		makePlain(registers)
+		return dst, nil
+	}
+	dst[len(dst)-len(registers)-binaryHeader-uint32Bytes] = ultraVersion
+	return dst, nil
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler. See AppendBinary.
 func (s *Sketch) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
+// AppendAxiomhq appends s in version 2 of the format of
+// github.com/axiomhq/hyperloglog: keys if s is small, else its registers as a
+// HyperLogLog.
+//
+// That library, and UnmarshalBinary, read it. It has no place for the Scheme.
+func (s *Sketch) AppendAxiomhq(dst []byte) []byte {
+	st := s.current()
+	if st.regs == nil {
+		return appendKeys(dst, st)
+	}
+	dst, registers := appendDense(dst, st)
+	makePlain(registers)
+	return dst
+}
+
+// appendDense appends the registers of st behind a header, and returns the place
+// of the registers, too.
+func appendDense(dst []byte, st *state) (all, registers []byte) {
+	size := len(st.regs) * wordBytes
+	dst = slices.Grow(dst, binaryHeader+uint32Bytes+size)
+	dst = append(dst, axiomhqVersion, st.p, 0, binaryDense)
+	dst = binary.BigEndian.AppendUint32(dst, 1<<st.p)
+	dst = st.regs.appendBytes(dst)
+	return dst, dst[len(dst)-size:]
+}
+
+// makePlain makes registers those of HyperLogLog in axiomhq's format.
+func makePlain(registers []byte) {
+	for i, r := range registers {
+		registers[i] = register(r).rho()
+	}
+}
+
 func appendKeys(dst []byte, st *state) []byte {
 	keys := slices.AppendSeq(make([]key, 0, st.len()), st.all)
 	slices.Sort(keys)
+	dst = append(dst, axiomhqVersion, st.p, 0, binarySparse)
 	dst = binary.BigEndian.AppendUint32(dst, 0) // no unsorted keys
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(keys)))
 	head := len(dst)
@@ -69,9 +119,9 @@ func appendKeys(dst []byte, st *state) []byte {
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. It replaces what s has
 // counted, and its precision, by what data says; the hash and the seed of s
-// stay, and must be those of the sketch that was encoded. It reads version 2 of
-// the format of github.com/axiomhq/hyperloglog. After an error, which wraps
-// ErrFormat, s is as it was.
+// stay, and must be those of the sketch that was encoded. It reads what
+// AppendBinary and github.com/axiomhq/hyperloglog, version 2, write. After an
+// error, which wraps ErrFormat, s is as it was.
 //
 // It allocates no more than 2^precision bytes and 24 bytes for each byte of
 // data.
@@ -92,33 +142,60 @@ func decodeBinary(data []byte) (*state, error) {
 	}
 	version, p, zero, form := data[0], data[1], data[2], data[3]
 	switch {
-	case version != binaryVersion:
-		return nil, fmt.Errorf("%w: version %d, want %d", ErrFormat, version, binaryVersion)
+	case version != axiomhqVersion && version != ultraVersion:
+		return nil, fmt.Errorf("%w: version %d, want %d or %d", ErrFormat, version, axiomhqVersion, ultraVersion)
 	case p < MinPrecision || p > MaxPrecision:
 		return nil, fmt.Errorf("%w: precision %d is not in %d to %d", ErrFormat, p, MinPrecision, MaxPrecision)
 	case zero != 0:
 		return nil, fmt.Errorf("%w: byte 2 is %d, want 0", ErrFormat, zero)
+	case form == binaryDense && version == ultraVersion:
+		return decodeUltra(data, p)
 	case form == binaryDense:
-		return decodeRegisters(data, p)
-	case form == binarySparse:
+		return decodePlain(data, p)
+	case form == binarySparse && version == axiomhqVersion:
 		return decodeKeys(data, p)
 	}
-	return nil, fmt.Errorf("%w: byte 3 is %d, want 0 or 1", ErrFormat, form)
+	return nil, fmt.Errorf("%w: byte 3 of version %d is %d", ErrFormat, version, form)
 }
 
-func decodeRegisters(data []byte, p uint8) (*state, error) {
+func decodeUltra(data []byte, p uint8) (*state, error) {
+	body, err := denseBody(data, p)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range body {
+		if !register(r).valid(p) {
+			return nil, fmt.Errorf("%w: register %d is %#02x, which no elements leave", ErrFormat, i, r)
+		}
+	}
+	st := newLarge(p)
+	st.regs.setBytes(body)
+	return st, nil
+}
+
+func decodePlain(data []byte, p uint8) (*state, error) {
+	body, err := denseBody(data, p)
+	if err != nil {
+		return nil, err
+	}
+	st := newLarge(p)
+	st.plain.Store(true)
+	for i, rho := range body {
+		if rho > maxRhoAt(p) {
+			return nil, fmt.Errorf("%w: register %d is %d, at most %d is possible", ErrFormat, i, rho, maxRhoAt(p))
+		}
+		st.regs[i/wordBytes] |= uint32(registerAt(rho)) << (i % wordBytes * byteBits)
+	}
+	return st, nil
+}
+
+// denseBody returns the registers in data.
+func denseBody(data []byte, p uint8) ([]byte, error) {
 	n, body := binary.BigEndian.Uint32(data[binaryHeader:]), data[binaryHeader+uint32Bytes:]
 	if n != 1<<p || len(body) != 1<<p {
 		return nil, fmt.Errorf("%w: %d registers in %d bytes, want %d of each", ErrFormat, n, len(body), 1<<p)
 	}
-	for i, rho := range body {
-		if rho > 64-p+1 {
-			return nil, fmt.Errorf("%w: register %d is %d, at most %d is possible", ErrFormat, i, rho, 64-p+1)
-		}
-	}
-	st := &state{p: p, regs: newRegisters(p)}
-	st.regs.setBytes(body)
-	return st, nil
+	return body, nil
 }
 
 // decodeKeys checks all of data before it makes a sketch of it.

@@ -110,7 +110,7 @@ func checkHolds(t *testing.T, s *Sketch, before [adders]uint64, each uint64) {
 	for a, n := range before {
 		for i := n - min(n, last); i < n; i++ {
 			index, rho := registerOf(hashOf(uint64(a)*each+i), s.current().p)
-			if r[index] < rho {
+			if has := register(r[index]); has.union(registerAt(rho)) != has {
 				t.Errorf("element %d of adder %d is missing, %d were added", i, a, n)
 			}
 		}

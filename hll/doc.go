@@ -1,6 +1,8 @@
 // Package hll counts distinct elements, such as visitors or keys, in little
-// memory and from any number of goroutines: a HyperLogLog that is small and
-// nearly exact while it has seen little, and lock-free once it is large.
+// memory and from any number of goroutines. A sketch is small and nearly exact
+// while it has seen little; once it is large it is a lock-free UltraLogLog, whose
+// registers are also those of the HyperLogLog that Redis, PostgreSQL and
+// axiomhq/hyperloglog read.
 //
 //	var s hll.Sketch // precision 14
 //	s.AddString(user)
@@ -9,15 +11,18 @@
 //
 // # Accuracy
 //
-// A sketch of precision p has 2^p registers. Its standard error is 1.04/√2^p,
-// 0.81 % at the default precision of 14. While it is small, which at precision
-// 14 it is up to 7,168 elements, it loses only elements whose hashes agree in
-// their first 25 bits: 0 of a hundred, about 0.4 of 5,000. An Estimate comes
-// with an interval, so that a caller need not know this.
+// A sketch of precision p has 2^p registers of one byte. Its standard error is
+// 0.761/√2^p, 0.59 % at the default precision of 14. HyperLogLog uses six bits of
+// the byte; its error is 1.04/√2^p, 0.81 %. While a sketch is small, which at
+// precision 14 it is up to 7,168 elements, it loses only elements whose hashes
+// agree in their first 25 bits: 0 of a hundred, about 0.4 of 5,000. An Estimate
+// comes with an interval, so that a caller need not know this.
 //
 // When a sketch turns large its estimate moves by as much as the standard
-// error. It is right in the mean on both sides. At no other moment does an
-// estimate fall when an element is added.
+// error. It is right in the mean on both sides. After that an Add that changes
+// the estimate raises it, but for about one in fifty: as a register learns of a
+// rarer hash it may forget a more frequent one, and the estimate falls by some
+// 2^-p of itself.
 //
 // # Memory
 //
@@ -41,16 +46,21 @@
 //
 // Sketches of parts merge into the sketch of the whole, with no loss: register
 // for register, the result is the one that would have seen all elements. The
-// parts must hash alike, which Scheme tells and Merge checks.
+// parts must hash alike, which Scheme tells and Merge checks. The union with a
+// HyperLogLog that another system made is a HyperLogLog. Kind says so, and the
+// bounds of an Estimate are those of the Kind.
 //
 // # Encodings
 //
-// AppendBinary and UnmarshalBinary speak the format of
-// github.com/axiomhq/hyperloglog, version 2, small or large. AppendRedis and
-// ParseRedis speak that of Redis' PFADD, PFCOUNT and PFMERGE, AppendPostgres
-// that of the PostgreSQL extension hll. None of the three holds the Scheme.
-// Whoever stores an encoding stores the Scheme beside it and compares before
-// decoding; otherwise the same element, hashed in two ways, is counted twice.
+// AppendBinary and UnmarshalBinary keep all that a sketch knows. For other
+// systems, AppendAxiomhq writes the format of github.com/axiomhq/hyperloglog,
+// version 2, which UnmarshalBinary also reads; AppendRedis and ParseRedis speak
+// that of Redis' PFADD, PFCOUNT and PFMERGE; AppendPostgres writes that of the
+// PostgreSQL extension hll. They get a HyperLogLog: the same as if the sketch
+// had been one from the start.
+//
+// No encoding holds the Scheme. Store it beside, and compare before you decode:
+// the same element, hashed in two ways, is counted twice.
 //
 // # Elements from strangers
 //

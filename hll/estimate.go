@@ -34,7 +34,8 @@ func (s *Sketch) EstimateAt(sigma float64) Estimate {
 		return estimateKeys(st.len(), sigma)
 	}
 	h := st.regs.histogram()
-	return estimateRegisters(&h, st.p, sigma)
+	l := h.likelihood(st.p, st.kind()) // the kind after the registers
+	return l.estimate(st.p, sigma)
 }
 
 // estimateKeys is linear counting over the 2^25 keys (Whang et al. 1990). The
@@ -51,39 +52,28 @@ func estimateKeys(n int, sigma float64) Estimate {
 	}
 }
 
-func estimateRegisters(h *histogram, p uint8, sigma float64) Estimate {
-	m := float64(uint64(1) << p)
-	n := rawEstimate(h, p)
+// estimate returns the estimate of a large sketch.
+func (l *likelihood) estimate(p uint8, sigma float64) Estimate {
+	x, variance := l.maximum()
+	n := math.Ldexp(x, int(p))
 	if n == 0 {
 		return Estimate{}
 	}
-	err := standardError(n, m)
-	// The raw estimate is a reciprocal, and the mean of a reciprocal exceeds
-	// the reciprocal of the mean by the relative variance. Without this, a
-	// sketch of 16 registers would count 7 % too much.
-	n /= 1 + err*err
-	err *= sigma
+	// The likelihood lets the number of elements vary as that of random
+	// arrivals would, about which the question is not.
+	variance = max(0, variance-1/n)
+	// The estimate is a reciprocal in nature, and the mean of a reciprocal
+	// exceeds the reciprocal of the mean by the relative variance. Without
+	// this, a sketch of 16 registers would count 3 % too much.
+	n /= 1 + variance
+	err := sigma * math.Sqrt(variance)
 	e := Estimate{
 		Count: clampUint64(n + 0.5),
 		Low:   clampUint64(n / math.Exp(err)),
 		High:  clampUint64(math.Ceil(n * math.Exp(err))),
 	}
-	// As many elements as registers that are set there must have been.
-	e.Low = min(max(e.Low, uint64(m)-uint64(h[0])), e.Count)
+	e.Low = min(max(e.Low, clampUint64(l.occurred())), e.Count)
 	return e
-}
-
-// standardError returns the standard deviation of an estimate of n by m
-// registers, as a fraction of n. It is that of HyperLogLog, or of linear
-// counting where this is better: while many registers are still 0. The
-// estimator is at least as good as both.
-func standardError(n, m float64) float64 {
-	load := n / m
-	if load > 2 { // the two cross before; exp may not overflow
-		return 1.04 / math.Sqrt(m)
-	}
-	linear := math.Sqrt((math.Exp(load)-load-1)/m) / load
-	return min(linear, 1.04/math.Sqrt(m))
 }
 
 // clampUint64 truncates x, which is not negative, to a uint64.
@@ -92,53 +82,4 @@ func clampUint64(x float64) uint64 {
 		return math.MaxUint64
 	}
 	return uint64(x)
-}
-
-// rawEstimate is the improved raw estimator of O. Ertl, "New cardinality
-// estimation algorithms for HyperLogLog sketches" (2017, arXiv:1702.01284),
-// section 4, algorithm 6. It needs no tables and no case for small or large
-// counts.
-func rawEstimate(h *histogram, p uint8) float64 {
-	m := float64(uint64(1) << p)
-	q := 64 - int(p)
-	z := m * tau(1-float64(h[q+1])/m)
-	for v := q; v >= 1; v-- {
-		z = (z + float64(h[v])) / 2
-	}
-	z += m * sigma(float64(h[0])/m)
-	return m * m / (2 * math.Ln2 * z)
-}
-
-// sigma is x + sum over k >= 1 of x^(2^k) * 2^(k-1), for the registers that are
-// 0. It is infinite at 1, that is, for an empty sketch.
-func sigma(x float64) float64 {
-	if x == 1 {
-		return math.Inf(1)
-	}
-	sum := x
-	for y := 1.0; ; y *= 2 {
-		x *= x
-		next := sum + x*y
-		if next == sum {
-			return sum
-		}
-		sum = next
-	}
-}
-
-// tau is (1 - x - sum over k >= 1 of (1 - x^(2^-k))^2 * 2^-k) / 3, for the
-// registers that can grow no more.
-func tau(x float64) float64 {
-	if x == 0 || x == 1 {
-		return 0
-	}
-	sum := 1 - x
-	for y := 0.5; ; y /= 2 {
-		x = math.Sqrt(x)
-		next := sum - (1-x)*(1-x)*y
-		if next == sum {
-			return sum / 3
-		}
-		sum = next
-	}
 }

@@ -3,6 +3,7 @@ package hll_test
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 
 	"github.com/hotcount/hotcount/hll"
 )
@@ -26,8 +27,8 @@ func ExampleSketch_EstimateAt() {
 		fmt.Println(e.Low <= 1_000_000 && 1_000_000 <= e.High, e.High-e.Low)
 	}
 	// Output:
-	// true 32928
-	// true 49395
+	// true 23649
+	// true 35474
 }
 
 func ExampleSketch_Merge() {
@@ -41,17 +42,65 @@ func ExampleSketch_Merge() {
 	}
 	fmt.Println(monday.Estimate().Count)
 
-	redis, err := hll.New(hll.Options{Hash: hll.Redis})
-	if err != nil {
-		fmt.Println(err)
-	}
-	err = monday.Merge(redis)
+	redis := must(hll.New(hll.Options{Hash: hll.Redis}))
+	err := monday.Merge(redis)
 	fmt.Println(errors.Is(err, hll.ErrScheme))
 	fmt.Println(err)
 	// Output:
 	// 3
 	// true
 	// hotcount/hll: sketches hash differently: cannot merge redis into xxhash
+}
+
+func ExampleUnion() {
+	fine, coarse := new(hll.Sketch), must(hll.New(hll.Options{Precision: 10}))
+	fine.AddString("ann")
+	coarse.AddString("bob")
+	both, err := hll.Union(fine, coarse)
+	fmt.Println(both.Estimate().Count, both.Options().Precision, err)
+	// Output: 2 10 <nil>
+}
+
+// FNV-1a does not spread the bits of short keys.
+func ExampleMix() {
+	var raw, mixed hll.Sketch
+	for i := range 1_000_000 {
+		h := fnv.New64a()
+		fmt.Fprint(h, i)
+		raw.AddHash(h.Sum64())
+		mixed.AddHash(hll.Mix(h.Sum64()))
+	}
+	fmt.Println(raw.Estimate().Count)
+	fmt.Println(mixed.Estimate().Count)
+	// Output:
+	// 127382
+	// 998785
+}
+
+// What comes from Redis has less in its registers than a sketch of one's own, and
+// so has a union with it.
+func ExampleKind() {
+	var ours hll.Sketch
+	for i := range 100_000 {
+		ours.AddString(fmt.Sprint("visitor ", i))
+	}
+	value := must(ours.AppendRedis(nil))
+	theirs := must(hll.ParseRedis(value, hll.Options{}))
+	both := must(hll.Union(&ours, theirs))
+	for _, s := range []*hll.Sketch{&ours, both} {
+		e := s.Estimate()
+		fmt.Printf("%v: %.2f %%, %d to %d\n", s.Kind(), 100*s.Kind().StandardError(14), e.Low, e.High)
+	}
+	// Output:
+	// ultraloglog: 0.59 %, 98912 to 100941
+	// hyperloglog: 0.81 %, 99268 to 102277
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func ExampleEstimate() {
@@ -88,20 +137,11 @@ func ExampleHash() {
 }
 
 func ExampleParseRedis() {
-	s, err := hll.New(hll.Options{Hash: hll.Redis})
-	if err != nil {
-		fmt.Println(err)
-	}
+	s := must(hll.New(hll.Options{Hash: hll.Redis}))
 	s.AddString("ann")
-	value, err := s.AppendRedis(nil) // SET uniq:visitors <value>
-	if err != nil {
-		fmt.Println(err)
-	}
+	value := must(s.AppendRedis(nil)) // SET uniq:visitors <value>
 	// GET uniq:visitors, after PFADD uniq:visitors bob, or as here before
-	back, err := hll.ParseRedis(value, hll.Options{Hash: hll.Redis})
-	if err != nil {
-		fmt.Println(err)
-	}
+	back := must(hll.ParseRedis(value, hll.Options{Hash: hll.Redis}))
 	fmt.Println(len(value), back.Estimate().Count)
 	// Output: 12304 1
 }

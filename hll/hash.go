@@ -39,6 +39,20 @@ func (s *Sketch) HashString(str string) uint64 {
 	return xxhash.Sum64String(str)
 }
 
+// Mix makes a hash that AddHash can take of one whose bits are not spread evenly,
+// such as FNV-1a, a sum, or a number that counts up. It takes about 1 ns and is
+// one-to-one: hashes that differ still do. So it mends no hash of few bits: with
+// 32, a million elements are counted as 116 fewer.
+//
+// It is the output function of SplitMix64 (Steele et al. 2014), and no help
+// against elements that someone chooses.
+func Mix(h uint64) uint64 {
+	h += 0x9e3779b97f4a7c15 // so that 0 is as good as any
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
 // plain reports whether elements are hashed by XXH64 without a seed, so that Add
 // can do it with one call less.
 func (s *Sketch) plain() bool { return s.hash == XXHash && s.seed == 0 }

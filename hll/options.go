@@ -56,7 +56,7 @@ func (h Hash) String() string {
 // Options describe a sketch. The zero Options are the defaults.
 type Options struct {
 	// Precision is the base-2 logarithm of the number of registers, 4 to
-	// 18; 0 means 14. The standard error is 1.04/sqrt(2^Precision), the
+	// 18; 0 means 14. The standard error is 0.761/sqrt(2^Precision), the
 	// memory 2^Precision bytes once the sketch is large.
 	Precision int
 

@@ -36,7 +36,7 @@ func (s *Sketch) AppendPostgres(dst []byte) []byte {
 	at := len(dst)
 	dst = dst[:at+size]
 	clear(dst[at:])
-	for i, rho := range st.registersAt(st.p) {
+	for i, rho := range st.rhosAt(st.p) {
 		// The extension takes the register from the low bits of the hash.
 		putBitsHigh(dst[at:], bits.Reverse32(i)>>(32-st.p), postgresWidth, min(rho, postgresMaxRho))
 	}

@@ -60,7 +60,7 @@ func (s *Sketch) AppendRedis(dst []byte) ([]byte, error) {
 	at := len(dst)
 	dst = dst[:at+redisBytes-redisHeader]
 	clear(dst[at:])
-	for i, rho := range st.registersAt(redisPrecision) {
+	for i, rho := range st.rhosAt(redisPrecision) {
 		putBitsLow(dst[at:], redisIndex(i), redisRegisterBits, min(rho, redisMaxRho))
 	}
 	return dst, nil
@@ -82,8 +82,8 @@ func putBitsLow(b []byte, i, width uint32, v uint8) {
 // precision must be 14 or 0. Dense and sparse values are read, the count in
 // the header is ignored. Errors about data wrap ErrFormat.
 //
-// The sketch is large, with 2^14 bytes of registers: Redis keeps less of each
-// element than a small one needs.
+// The sketch is large and a HyperLogLog: Redis keeps less of each element than a
+// small one needs.
 func ParseRedis(data []byte, o Options) (*Sketch, error) {
 	s, err := New(o)
 	if err != nil {
@@ -98,7 +98,8 @@ func ParseRedis(data []byte, o Options) (*Sketch, error) {
 	if data[5]|data[6]|data[7] != 0 {
 		return nil, fmt.Errorf("%w: redis header bytes 5 to 7 are not 0", ErrFormat)
 	}
-	st := &state{p: redisPrecision, regs: newRegisters(redisPrecision)}
+	st := newLarge(redisPrecision)
+	st.plain.Store(true)
 	switch data[4] {
 	case redisDense:
 		err = st.regs.setRedisDense(data)
@@ -129,7 +130,7 @@ func (r registers) setRedisDense(data []byte) error {
 		if rho > redisMaxRho {
 			return fmt.Errorf("%w: redis register %d is %d, at most %d is possible", ErrFormat, i, rho, redisMaxRho)
 		}
-		r.raise(redisIndex(i), rho)
+		r.add(redisIndex(i), registerAt(rho))
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (r registers) setRedisSparse(body []byte) error {
 			return fmt.Errorf("%w: redis opcodes go past register %d at byte %d", ErrFormat, redisRegisters, redisHeader+at)
 		}
 		for range run {
-			r.raise(redisIndex(i), rho)
+			r.add(redisIndex(i), registerAt(rho))
 			i++
 		}
 	}

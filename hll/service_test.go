@@ -98,7 +98,7 @@ func TestAgainstRedis(t *testing.T) {
 		parsed, err := ParseRedis([]byte(c.do("GET", native)), Options{Hash: Redis})
 		require.NoError(t, err, "as Redis has it, sparse or dense")
 		s := users(t, Options{Hash: Redis}, n)
-		require.Equal(t, regs(s), regs(parsed))
+		require.Equal(t, rhos(s), rhos(parsed))
 
 		c.do("PFDEBUG", "TODENSE", native)
 		enc, err := s.AppendRedis(nil)
@@ -113,14 +113,14 @@ func TestAgainstRedis(t *testing.T) {
 		// The count that PFCOUNT has left in the header does no harm.
 		again, err := ParseRedis([]byte(c.do("GET", exported)), Options{Hash: Redis})
 		require.NoError(t, err)
-		require.Equal(t, regs(s), regs(again))
+		require.Equal(t, rhos(s), rhos(again))
 
 		c.pfadd(half, n/2, n+n/2)
 		c.do("PFMERGE", merged, exported, half)
 		got, err := ParseRedis([]byte(c.do("GET", merged)), Options{Hash: Redis})
 		require.NoError(t, err)
 		want := users(t, Options{Hash: Redis}, n+n/2)
-		require.Equal(t, regs(want), regs(got))
+		require.Equal(t, rhos(want), rhos(got))
 
 		c.pfadd(exported, n, n+n/2)
 		assert.Equal(t, c.do("PFCOUNT", merged), c.do("PFCOUNT", exported), "PFADD goes on where the sketch stopped")
@@ -139,7 +139,7 @@ func TestOtherHashInRedis(t *testing.T) {
 	c.do("PFMERGE", keys[2], keys[0], keys[1])
 	got, err := ParseRedis([]byte(c.do("GET", keys[2])), Options{})
 	require.NoError(t, err)
-	require.Equal(t, regs(sketchOf(t, 14, 0, 30_000)), regs(got))
+	require.Equal(t, rhos(sketchOf(t, 14, 0, 30_000)), rhos(got))
 	n, err := strconv.ParseFloat(c.do("PFCOUNT", keys[2]), 64)
 	require.NoError(t, err)
 	assert.InEpsilon(t, 30_000, n, 0.04)

@@ -5,15 +5,16 @@ package hll
 // # Terms
 //
 // A hash has 64 bits. Its first p choose one of 2^p registers; rho is the number
-// of zeros that follow, plus one. A register holds the greatest rho it has seen.
-// A key is what is left of a hash in a small sketch: its first 25 bits, and
-// the rho after them where they do not reach as far as the register's.
+// of zeros that follow, plus one. A register holds the greatest rho it has seen,
+// and whether it has seen the two below; see register.go. A key is what is left
+// of a hash in a small sketch: its first 25 bits, and the rho after them where
+// they do not reach as far as the register's.
 //
 //	Sketch ── state ─┬─ keySet ─┬─ table    32-bit slots     up to 1,536 keys
 //	                 │  (small) └─ packed   16-bit slots     up to 7/16 * 2^p
 //	                 └─ registers (large)   2^p bytes
 //
-// A state never changes its kind or its size. To grow, a bigger one is filled
+// A state never changes its form or its size. To grow, a bigger one is filled
 // and takes its place.
 //
 // # Invariants
@@ -23,13 +24,17 @@ package hll
 //     registers, which copies the keys under the mutex, misses none. An Add
 //     that loaded an old state, and does not find its element there, takes the
 //     mutex and looks at the state of then.
-//  2. Slots go from empty to a key and no further, registers only grow. So
-//     whoever reads sees each of them as it was at some time since the read
-//     began, and none of an Add that returned before is missing.
+//  2. Slots go from empty to a key and no further, registers from union to
+//     union. So whoever reads sees each of them as it was at some time since
+//     the read began, and none of an Add that returned before is missing.
 //  3. A key is counted before it can be found. So an Add that finds its
 //     element, which another is just inserting, may return at once.
 //  4. The state depends on the set of keys alone: it is small if and only if
 //     there are at most smallMax of them and nothing large was merged in.
+//  5. A state is marked plain before registers of a HyperLogLog come into it,
+//     and readers look at the mark after the registers. So nobody takes the
+//     low bits of such registers for knowledge. The mark cannot be a new state,
+//     as an Add to the old one takes no lock and would be lost.
 //
 // # Choices
 //
@@ -37,9 +42,12 @@ package hll
 // and compressed list, as in axiomhq/hyperloglog, takes no less but cannot be
 // read while it is written. A lock-free insert would gain little, as a small
 // sketch sees at most smallMax of them; it would have to freeze slots to move
-// them. Six-bit registers would save a fifth or a quarter of a large sketch, for
-// a division or registers across words at each Add. Maximum likelihood was
-// within 0.3 % of the improved raw estimator's error at precisions 4 and 8.
+// them. Packed registers, HyperLogLog's of six bits or longer ones (ExaLogLog),
+// would save more memory for the same error, for registers across words at each
+// Add. Maximum likelihood is 2.7 % more precise than UltraLogLog's fast estimator
+// (0.594 % to 0.611 % at precision 14), needs no cases for few or many elements,
+// serves both kinds and yields the error of the very sketch. The fast one would
+// never fall; see the package documentation.
 //
 // # Limits
 //
@@ -50,7 +58,6 @@ package hll
 
 import (
 	"fmt"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -100,7 +107,7 @@ func (s *Sketch) Add(b []byte) {
 	} else {
 		h = s.Hash(b)
 	}
-	if !s.settled(h) {
+	if st := s.current(); !st.regs.settled(h, st.p) {
 		s.count(h)
 	}
 }
@@ -113,32 +120,21 @@ func (s *Sketch) AddString(str string) {
 	} else {
 		h = s.HashString(str)
 	}
-	if !s.settled(h) {
+	if st := s.current(); !st.regs.settled(h, st.p) {
 		s.count(h)
 	}
 }
 
-// AddHash counts the element whose hash is h. Elements with the same hash are
-// one; hashes must be spread evenly over all 64 bits.
+// AddHash counts the element whose hash is h. A weak hash gives wrong counts: its
+// bits must be spread evenly, all 64 of them. FNV-1a, as in hash/fnv, is weak: a
+// million decimal numbers count as 127,000. Pass such a hash, or a number that
+// counts up, through Mix. XXH64 and SipHash are good as they are.
+//
+// Elements with the same hash are one.
 func (s *Sketch) AddHash(h uint64) {
-	if !s.settled(h) {
+	if st := s.current(); !st.regs.settled(h, st.p) {
 		s.count(h)
 	}
-}
-
-// settled reports whether s is large and h changes nothing, as is nearly always
-// so. It is small enough for the compiler to inline, and costs one load from
-// lines that every core can hold at once. It may be wrong about a hash whose
-// zeros reach its end: count knows.
-func (s *Sketch) settled(h uint64) bool {
-	st := s.state.Load()
-	if st == nil {
-		return false
-	}
-	i := h >> (-st.p & 63) // 64 - p
-	w := i / wordBytes
-	return w < uint64(len(st.regs)) && // while small there are none
-		bits.LeadingZeros64(h<<(st.p&63)) < int(uint8(st.regs[w].Load()>>(i%wordBytes*byteBits)))
 }
 
 // count counts h. An Add takes the mutex only for a key that a small sketch
@@ -184,8 +180,7 @@ func (s *Sketch) Reset() {
 // Clone returns a copy of s, which shares nothing with it.
 func (s *Sketch) Clone() *Sketch {
 	c := &Sketch{hash: s.hash, seed: s.seed}
-	from := s.current()
-	c.state.Store(newState(from.p, from.len()).union(from))
+	c.state.Store(s.current().clone())
 	return c
 }
 
@@ -210,6 +205,20 @@ func (s *Sketch) Merge(other *Sketch) error {
 	}
 	s.become(st.union(from))
 	return nil
+}
+
+// Union returns a sketch of all that a and b have counted, which stay as they are.
+// It has the options of the coarser of them. Schemes that differ are an error that
+// wraps ErrScheme.
+func Union(a, b *Sketch) (*Sketch, error) {
+	if b.current().p < a.current().p {
+		a, b = b, a
+	}
+	u := a.Clone()
+	if err := u.Merge(b); err != nil {
+		return nil, err
+	}
+	return u, nil
 }
 
 // Size returns the bytes of memory that s takes, itself included.

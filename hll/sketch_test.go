@@ -10,9 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// regs returns the registers of s, a byte each, whatever its state: the measure
-// of equality that all forms of a sketch share.
-func regs(s *Sketch) []byte { return s.current().large().regs.appendBytes(nil) }
+// regs returns all that the registers of s know, a byte each, whatever its state:
+// the measure of equality that all forms of a sketch of one kind share.
+func regs(s *Sketch) []byte {
+	if s.Kind() == HyperLogLog {
+		return rhos(s)
+	}
+	return s.current().large().regs.appendBytes(nil)
+}
+
+// rhos returns the registers of s as HyperLogLog has them, a byte each.
+func rhos(s *Sketch) []byte {
+	b := s.current().large().regs.appendBytes(nil)
+	makePlain(b)
+	return b
+}
 
 func mustNew(tb testing.TB, o Options) *Sketch {
 	tb.Helper()

@@ -1,6 +1,9 @@
 package hll
 
-import "iter"
+import (
+	"iter"
+	"sync/atomic"
+)
 
 // state is what a sketch has counted: keys, or registers once it is large.
 // Which of the two, and p, never change; the sketch moves on to another state.
@@ -8,10 +11,16 @@ type state struct {
 	p    uint8
 	regs registers // nil while small
 	keys *keySet   // nil when empty or large
+
+	// plain says that a HyperLogLog is among what regs unite, so that their
+	// low bits, though still written, mean nothing. It is set before such a
+	// union begins, for good, and read after the registers: so whoever reads
+	// a register of that union reads it set.
+	plain atomic.Bool
 }
 
 // emptyState is the state of a zero Sketch. Nothing changes it: it has no keys
-// to insert into and no registers to raise.
+// to insert into and no registers to add to.
 var emptyState = state{p: DefaultPrecision}
 
 // newState returns an empty state that need not grow for n keys.
@@ -20,15 +29,39 @@ func newState(p uint8, n int) *state {
 	case n == 0:
 		return &state{p: p}
 	case n > smallMax(p):
-		return &state{p: p, regs: newRegisters(p)}
+		return newLarge(p)
 	}
 	return &state{p: p, keys: newKeySet(n)}
+}
+
+// clone returns a state that shares nothing with st.
+func (st *state) clone() *state {
+	if st.regs == nil {
+		return newState(st.p, st.len()).union(st)
+	}
+	c := newLarge(st.p)
+	for w := range st.regs {
+		c.regs[w] = atomic.LoadUint32(&st.regs[w])
+	}
+	c.plain.Store(st.plain.Load())
+	return c
+}
+
+// newLarge returns a state of empty registers.
+func newLarge(p uint8) *state { return &state{p: p, regs: newRegisters(p)} }
+
+func (st *state) kind() Kind {
+	if st.plain.Load() {
+		return HyperLogLog
+	}
+	return UltraLogLog
 }
 
 // count counts h and returns true, unless st is small and does not have it.
 func (st *state) count(h uint64) bool {
 	if st.regs != nil {
-		st.regs.raise(registerOf(h, st.p))
+		i, rho := registerOf(h, st.p)
+		st.regs.add(i, registerAt(rho))
 		return true
 	}
 	return st.keys != nil && st.keys.has(keyOf(h, st.p))
@@ -39,7 +72,8 @@ func (st *state) count(h uint64) bool {
 func (st *state) withKey(k key) *state {
 	switch {
 	case st.regs != nil:
-		st.regs.raise(k.register(st.p))
+		i, rho := k.register(st.p)
+		st.regs.add(i, registerAt(rho))
 		return st
 	case st.keys != nil && st.keys.insert(k):
 		return st
@@ -56,9 +90,9 @@ func (st *state) large() *state {
 	if st.regs != nil {
 		return st
 	}
-	l := &state{p: st.p, regs: newRegisters(st.p)}
+	l := newLarge(st.p)
 	for k := range st.all {
-		l.regs.raise(k.register(st.p))
+		l.withKey(k)
 	}
 	return l
 }
@@ -88,21 +122,41 @@ func (st *state) union(other *state) *state {
 		return st
 	}
 	st = st.large()
+	st.takePlain(other)
 	if st.p == other.p {
-		st.regs.raiseAll(other.regs)
+		for w := 0; w < len(other.regs); w += 2 {
+			theirs := other.regs.pair(w)
+			st.takePlain(other)
+			st.regs.addPair(w, theirs)
+		}
 		return st
 	}
-	for i, rho := range other.regs.all {
-		st.regs.raise(coarserRegister(i, rho, other.p-st.p))
+	for i, r := range other.regs.all {
+		st.takePlain(other)
+		st.regs.add(r.coarser(i, other.p-st.p))
 	}
 	return st
 }
 
-// registersAt yields the registers of st that are not 0, at precision p, which
-// is not finer.
-func (st *state) registersAt(p uint8) iter.Seq2[uint32, uint8] {
-	if st.p != p || st.regs == nil {
-		st = (&state{p: p, regs: newRegisters(p)}).union(st)
+// takePlain makes st plain if other is. The union calls it between reading a
+// register of other, which may become plain meanwhile, and writing it.
+func (st *state) takePlain(other *state) {
+	if other.plain.Load() && !st.plain.Load() {
+		st.plain.Store(true)
 	}
-	return st.regs.all
+}
+
+// rhosAt yields the registers of HyperLogLog at precision p, which is not finer,
+// except those that are 0.
+func (st *state) rhosAt(p uint8) iter.Seq2[uint32, uint8] {
+	if st.p != p || st.regs == nil {
+		st = newLarge(p).union(st)
+	}
+	return func(yield func(uint32, uint8) bool) {
+		for i, r := range st.regs.all {
+			if !yield(i, r.rho()) {
+				return
+			}
+		}
+	}
 }

@@ -166,7 +166,7 @@ func (p *Plan) read(lines int, perLine float64) Read {
 func (p *Plan) uniques() error {
 	precision := hll.DefaultPrecision
 	if p.Ask.Error > 0 {
-		precision = max(hll.MinPrecision, int(math.Ceil(2*math.Log2(hllError/p.Ask.Error))))
+		precision = max(hll.MinPrecision, int(math.Ceil(2*math.Log2(sketchError(0)/p.Ask.Error))))
 	}
 	if precision > hll.MaxPrecision {
 		return fmt.Errorf("%w: no sketch errs by less than %s; keep a set of the elements",
@@ -181,10 +181,7 @@ func (p *Plan) uniques() error {
 	return nil
 }
 
-// hllError is the standard error of a HyperLogLog of one register.
-const hllError = 1.04
-
-func sketchError(precision int) float64 { return hllError / math.Sqrt(math.Ldexp(1, precision)) }
+func sketchError(precision int) float64 { return hll.UltraLogLog.StandardError(precision) }
 
 // windows lays out a ring over each counter.
 func (p *Plan) windows() error {
