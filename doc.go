@@ -57,7 +57,8 @@
 //
 // Each snapshot also holds the engine's own series. They start anew with each
 // run. The busiest series is the one whose count rose most since the snapshot
-// before; those three are left out if none rose.
+// before; those three are left out if none rose. A metric whose name ends in a
+// unit, such as request_bytes_total, adds up amounts and is never the busiest.
 //
 //	hotcount_series                           gauge    series in memory that count against the limits
 //	hotcount_series_dormant                   gauge    final rows that wait to be acknowledged

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hotcount/hotcount/internal/unit"
 	"github.com/hotcount/hotcount/series"
 	"github.com/hotcount/hotcount/stripe"
 	"github.com/hotcount/hotcount/window"
@@ -50,6 +51,7 @@ type family struct {
 	kind   kind
 	seed   uint64 // sets apart equal label values of different families
 	limit  int64
+	amount bool // its counts are sums of a unit, not numbers of adds
 
 	restored *restored                      // what earlier runs counted in it
 	windows  atomic.Pointer[window.Options] // of each of its series; nil for none
@@ -282,7 +284,10 @@ func (e *Engine) openFamily(k kind, name string, names []string) (*family, error
 }
 
 func (e *Engine) newFamily(d series.Desc, k kind, seed uint64) *family {
-	return &family{engine: e, desc: d, labels: slices.Collect(d.Labels()), kind: k, seed: seed, restored: e.restored[d]}
+	return &family{
+		engine: e, desc: d, labels: slices.Collect(d.Labels()), kind: k, seed: seed,
+		amount: unit.IsAmount(d.Name()), restored: e.restored[d],
+	}
 }
 
 // hashName returns the hash of a family, which is the seed of its series'.

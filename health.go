@@ -12,7 +12,7 @@ import (
 type health struct {
 	keys healthKeys
 
-	busiest *entry // whose count rose most since the last sweep, nil for none
+	busiest *entry // that got most adds since the last sweep, nil for none
 	rise    int64
 
 	// What the last sweep found.
@@ -20,9 +20,10 @@ type health struct {
 	shown []snapshot.GaugeRow // of the busiest
 }
 
-// saw tells by how much the count of a series has risen.
+// saw tells by how much the count of a series has risen. The rise of an amount is
+// not a number of adds: a sum of durations gains millions with each.
 func (h *health) saw(s *entry, rise int64) {
-	if rise > h.rise {
+	if rise > h.rise && !s.fam.amount {
 		h.busiest, h.rise = s, rise
 	}
 }

@@ -79,6 +79,26 @@ func TestHealthOfSeries(t *testing.T) {
 	})
 }
 
+// A counter of an amount rises by more than one with each add, so its rise is no
+// number of adds.
+func TestAmountsAreNotTheBusiest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, l := newEngine(t, Options{Limits: Limits{FamilySeries: 1}}), newLedger(t)
+		requests, took := e.Counter("requests_total"), e.CounterVec("request_duration_nanoseconds_total", "code")
+		l.export(e)
+		for _, adds := range []int64{0, 4000} {
+			time.Sleep(10 * time.Second)
+			requests.Add(adds)
+			took.With("200").Add(8_000_000)
+			took.With("500").Add(90_000_000) // in the overflow series
+			e.Counter("response_bytes_total").Add(1 << 20)
+			got, found := gauge(l.export(e), "hotcount_busiest_adds_per_second")
+			assert.Equal(t, adds > 0, found)
+			assert.Equal(t, float64(adds)/10, got)
+		}
+	})
+}
+
 func wantGauge(t *testing.T, s *snapshot.Snapshot, key string, want float64) {
 	t.Helper()
 	got, found := gauge(s, key)

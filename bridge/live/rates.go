@@ -2,10 +2,10 @@ package live
 
 import (
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/hotcount/hotcount"
+	"github.com/hotcount/hotcount/internal/unit"
 )
 
 // A rate is the mean over the time since an anchor, a view some seconds ago. Two
@@ -66,7 +66,7 @@ func (r *rates) update(v *hotcount.View) {
 		now.round = r.round
 		r.seen[c.Counter] = now
 		r.perSecond = append(r.perSecond, rate)
-		if !isAmount(c.Key().Name()) {
+		if !unit.IsAmount(c.Key().Name()) {
 			r.all += rate
 		}
 	}
@@ -76,16 +76,4 @@ func (r *rates) update(v *hotcount.View) {
 	if len(r.seen) > len(v.Counters) {
 		maps.DeleteFunc(r.seen, func(_ *hotcount.Counter, last reading) bool { return last.round != r.round })
 	}
-}
-
-// isAmount reports whether a counter adds up amounts of a unit, by its name as
-// Prometheus wants it. Its rate is no number of events, and dwarfs those that are.
-func isAmount(name string) bool {
-	name = strings.TrimSuffix(name, "_total")
-	for _, unit := range []string{"_bytes", "_seconds", "_nanoseconds"} {
-		if strings.HasSuffix(name, unit) {
-			return true
-		}
-	}
-	return false
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hotcount/hotcount"
 	"github.com/hotcount/hotcount/internal/safetext"
 	"github.com/hotcount/hotcount/internal/text"
+	"github.com/hotcount/hotcount/internal/unit"
 	"github.com/hotcount/hotcount/snapshot"
 	"github.com/hotcount/hotcount/snapshot/filesink"
 )
@@ -40,7 +41,7 @@ type Generation struct {
 	Seq    uint64    `json:"seq"`
 	Taken  time.Time `json:"taken"`
 	Series int       `json:"series"` // the engine's own left out
-	Added  int64     `json:"added"`  // the sum of all counters but the engine's own
+	Added  int64     `json:"added"`  // the sum of all counters but the engine's own and those of amounts
 	Error  string    `json:"error,omitempty"`
 
 	// Rate is what was added per second since the generation before. There
@@ -100,7 +101,9 @@ func (w *Writer) generation(dir string, f filesink.File) error {
 	for row := range s.AllCounters() {
 		if !hotcount.IsHealth(row.Key) {
 			series[row.Key.String()] = true
-			g.Added += row.Value
+			if !unit.IsAmount(row.Key.Name()) { // bytes and views have no common sum
+				g.Added += row.Value
+			}
 		}
 	}
 	for _, row := range s.Uniques {
