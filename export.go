@@ -88,10 +88,12 @@ func (e *Engine) ExportStats() export.Stats {
 }
 
 // Close takes a last snapshot, flushes it to every sink and ends the engine's
-// goroutines. It returns by the end of ctx, at most 50 ms late; if a sink could
-// not take the snapshot by then, the error is an *export.UnflushedError.
-// Without a deadline, Close allows the sinks 10 s. Dir may be used again when
-// Close returns, unless a write to it was stuck.
+// goroutines. Dir and each sink get a try, even if ctx has ended already, as
+// after a server's shutdown that used up a deadline shared with Close: it returns
+// by the end of ctx or 2 s after the call, whichever is later, and at most 50 ms
+// late. If a sink could not take the snapshot by then, the error is an
+// *export.UnflushedError. Without a deadline, Close allows the sinks 10 s. Dir
+// may be used again when Close returns, unless a write to it was stuck.
 //
 // Adds made before Close was called are in that snapshot. Counters go on
 // counting after it, but nothing is exported any more. More calls return the
@@ -129,19 +131,19 @@ const (
 func (e *Engine) release(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- e.files.Close() }()
-	late := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		time.Sleep(releaseGrace)
-		close(late)
-	})
-	defer stop()
-	select {
-	case err := <-done:
-		if err != nil {
-			return fmt.Errorf("hotcount: %w", err)
+	ended := ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				return fmt.Errorf("hotcount: %w", err)
+			}
+			return nil
+		case <-ended:
+			ended, late = nil, time.After(releaseGrace)
+		case <-late:
+			return fmt.Errorf("hotcount: Dir is being written to still: %w", context.Cause(ctx))
 		}
-		return nil
-	case <-late:
-		return fmt.Errorf("hotcount: Dir is being written to still: %w", context.Cause(ctx))
 	}
 }
