@@ -63,7 +63,7 @@ func TestABlockedSinkIsRetriedAndRecovers(t *testing.T) {
 				synctest.Wait()
 				require.Greater(t, len(sink.times), tries)
 
-				sink.err = nil
+				sink.mend()
 				src.n.Store(7)
 				time.Sleep(maxBlocked)
 				synctest.Wait()
@@ -85,7 +85,7 @@ func TestCloseTriesABlockedSinkOnce(t *testing.T) {
 			time.Sleep(time.Hour)
 			synctest.Wait()
 			if mended {
-				sink.err = nil
+				sink.mend()
 			}
 			src.n.Store(7)
 			tries, start := len(sink.times), time.Now()
@@ -115,7 +115,7 @@ func TestABlockedEarlierRunDoesNotHoldUpLiveCounts(t *testing.T) {
 		require.NoError(t, e.Flush(t.Context()))
 		synctest.Wait()
 		require.Empty(t, handed)
-		r.with = nil
+		r.mend()
 		src.n.Store(1)
 		time.Sleep(maxBlocked)
 		synctest.Wait()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -44,6 +45,7 @@ func (c *tally) Acknowledge(seq uint64) {
 
 // A recorder is a Sink that notes what it gets and answers with err.
 type recorder struct {
+	mu    sync.Mutex // orders what a test does before mend before later Writes
 	seqs  []uint64
 	last  int64
 	times []time.Time
@@ -51,7 +53,16 @@ type recorder struct {
 	stuck time.Duration // ignoring the context
 }
 
+// mend lets later Writes succeed.
+func (r *recorder) mend() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = nil
+}
+
 func (r *recorder) Write(_ context.Context, s *snapshot.Snapshot) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.seqs = append(r.seqs, s.Seq)
 	r.times = append(r.times, time.Now())
 	time.Sleep(r.stuck)
@@ -156,7 +167,7 @@ func TestBackoff(t *testing.T) {
 		require.ErrorIs(t, st.Err, down.err)
 		require.Zero(t, src.acked.Load())
 
-		down.err = nil
+		down.mend()
 		tries := len(down.times)
 		require.NoError(t, e.Flush(t.Context()), "without waiting for the back-off")
 		require.Len(t, down.times, tries+1, "the newest state, no more")
@@ -173,8 +184,16 @@ type refuser struct {
 	with   error
 }
 
+func (r *refuser) mend() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.with = nil
+}
+
 func (r *refuser) Write(ctx context.Context, s *snapshot.Snapshot) error {
 	if s.Writer == r.writer {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		return r.with
 	}
 	return r.recorder.Write(ctx, s)
@@ -235,14 +254,13 @@ func TestAPanickingSourceIsSurvived(t *testing.T) {
 // TestCloseKeepsItsDeadline when the sink, or the source, does not.
 func TestCloseKeepsItsDeadline(t *testing.T) {
 	for name, o := range map[string]struct {
-		sink  recorder
-		delay time.Duration
+		stuck, delay time.Duration
 	}{
-		"sink":   {sink: recorder{stuck: time.Minute}},
+		"sink":   {stuck: time.Minute},
 		"source": {delay: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			exporting(t, Options{Sinks: []Sink{&o.sink}}, func(t *testing.T, e *Exporter, src *tally) {
+			exporting(t, Options{Sinks: []Sink{&recorder{stuck: o.stuck}}}, func(t *testing.T, e *Exporter, src *tally) {
 				src.delay.Store(int64(o.delay))
 				start := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
