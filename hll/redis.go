@@ -115,7 +115,7 @@ func ParseRedis(data []byte, o Options) (*Sketch, error) {
 	return s, nil
 }
 
-func (r registers) setRedisDense(data []byte) error {
+func (rs registers) setRedisDense(data []byte) error {
 	if len(data) != redisBytes {
 		return fmt.Errorf("%w: redis dense value of %d bytes, want %d", ErrFormat, len(data), redisBytes)
 	}
@@ -130,12 +130,12 @@ func (r registers) setRedisDense(data []byte) error {
 		if rho > redisMaxRho {
 			return fmt.Errorf("%w: redis register %d is %d, at most %d is possible", ErrFormat, i, rho, redisMaxRho)
 		}
-		r.add(redisIndex(i), registerAt(rho))
+		rs.add(redisIndex(i), registerAt(rho))
 	}
 	return nil
 }
 
-func (r registers) setRedisSparse(body []byte) error {
+func (rs registers) setRedisSparse(body []byte) error {
 	var i uint32
 	for at := 0; at < len(body); at++ {
 		var rho uint8
@@ -155,7 +155,7 @@ func (r registers) setRedisSparse(body []byte) error {
 			return fmt.Errorf("%w: redis opcodes go past register %d at byte %d", ErrFormat, redisRegisters, redisHeader+at)
 		}
 		for range run {
-			r.add(redisIndex(i), registerAt(rho))
+			rs.add(redisIndex(i), registerAt(rho))
 			i++
 		}
 	}
