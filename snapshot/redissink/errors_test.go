@@ -2,6 +2,7 @@ package redissink
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"strconv"
 	"testing"
@@ -161,4 +162,30 @@ func TestExplain(t *testing.T) {
 	assert.NoError(t, explain(nil))
 	other := errors.New("x")
 	assert.ErrorIs(t, explain(other), other)
+}
+
+// No mix of errors gives up a snapshot of which some partition may still take its
+// share, nor does one that all others have taken go on for ever.
+func TestOneLatePartitionGivesUpNoOther(t *testing.T) {
+	late := fmt.Errorf("partition: %w", export.ErrTooLate)
+	others := []error{errors.New("unknown"), export.ErrUnavailable, export.ErrDenied, export.ErrForeign}
+	for _, other := range others {
+		for _, errs := range [][]error{{late, other}, {other, late}, {nil, late, other, late}} {
+			err := outcome(sharesOf(errs))
+			require.ErrorIs(t, err, other)
+			require.NotErrorIs(t, err, export.ErrTooLate)
+		}
+	}
+	for _, errs := range [][]error{{late}, {nil, late}, {late, nil, late}} {
+		require.ErrorIs(t, outcome(sharesOf(errs)), export.ErrTooLate)
+	}
+	require.NoError(t, outcome(sharesOf([]error{nil, nil})))
+	require.NoError(t, outcome(nil))
+}
+
+func sharesOf(errs []error) (shares []*share) {
+	for _, err := range errs {
+		shares = append(shares, &share{err: err})
+	}
+	return shares
 }

@@ -77,11 +77,7 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 		sh.err = k.replace(ctx, sh)
 	}
 	k.stream(ctx, claimed)
-	var errs []error
-	for _, sh := range flushing {
-		errs = append(errs, sh.err)
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := outcome(flushing); err != nil {
 		return err
 	}
 	if now := time.Now(); now.After(k.sweepAt) {
@@ -91,6 +87,24 @@ func (k *Sink) Write(ctx context.Context, s *snapshot.Snapshot) error {
 		}
 	}
 	return nil
+}
+
+// outcome joins the errors of shares. ErrTooLate gives up a snapshot in all
+// partitions, so it is left out while another share may still succeed: the next
+// Write finds it again.
+func outcome(shares []*share) error {
+	var final, other []error
+	for _, sh := range shares {
+		if errors.Is(sh.err, export.ErrTooLate) {
+			final = append(final, sh.err)
+		} else if sh.err != nil {
+			other = append(other, sh.err)
+		}
+	}
+	if len(other) > 0 {
+		return errors.Join(other...)
+	}
+	return errors.Join(final...)
 }
 
 // share splits s over the partitions, and returns the shares that are in use.
