@@ -49,14 +49,15 @@ func (rs registers) add(i uint32, r register) {
 	}
 }
 
-// addPair unites the registers of words w and w+1 with those of theirs.
-func (rs registers) addPair(w int, theirs uint64) {
+// addPair unites the registers of words w and w+1, which were ours, with those
+// of theirs, so that they become next.
+func (rs registers) addPair(w int, theirs, ours, next uint64) {
 	for {
-		ours := rs.pair(w)
-		next := unionEight(ours, theirs)
 		if rs.swap(w, uint32(ours), uint32(next)) && rs.swap(w+1, uint32(ours>>wordBits), uint32(next>>wordBits)) {
 			return
 		}
+		ours = rs.pair(w)
+		next = unionEight(ours, theirs)
 	}
 }
 

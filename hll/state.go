@@ -124,11 +124,7 @@ func (st *state) union(other *state) *state {
 	st = st.large()
 	st.takePlain(other)
 	if st.p == other.p {
-		for w := 0; w < len(other.regs); w += 2 {
-			theirs := other.regs.pair(w)
-			st.takePlain(other)
-			st.regs.addPair(w, theirs)
-		}
+		st.unionAligned(other)
 		return st
 	}
 	for i, r := range other.regs.all {
@@ -136,6 +132,22 @@ func (st *state) union(other *state) *state {
 		st.regs.add(r.coarser(i, other.p-st.p))
 	}
 	return st
+}
+
+// unionAligned is union where both have registers, of the same precision. Most
+// words of a sketch that was merged before add nothing: they cost two reads and
+// a comparison, and write nothing that st would have to be plain for.
+func (st *state) unionAligned(other *state) {
+	for w := 0; w < len(other.regs); w += 2 {
+		theirs, ours := other.regs.pair(w), st.regs.pair(w)
+		if theirs == ours {
+			continue
+		}
+		if next := unionEight(ours, theirs); next != ours {
+			st.takePlain(other)
+			st.regs.addPair(w, theirs, ours, next)
+		}
+	}
 }
 
 // takePlain makes st plain if other is. The union calls it between reading a
