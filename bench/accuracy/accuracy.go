@@ -105,5 +105,8 @@ func summarize(n uint64, estimates []hll.Estimate) row {
 	return r
 }
 
+// spread is the standard error of rmse, for estimates that are about normal.
+func (r row) spread() float64 { return r.rmse / math.Sqrt(2*float64(r.trials)) }
+
 // denseError is the standard error that is promised of a sketch of precision p.
-func denseError(p int) float64 { return 1.04 / math.Exp2(float64(p)/2) }
+func denseError(p int) float64 { return hll.UltraLogLog.StandardError(p) }

@@ -53,7 +53,7 @@ func TestTable(t *testing.T) {
 	require.NoError(t, run([]string{"-trials", "3", "-n", "1,10", "-precision", "4,14", "-hash", "redis"}, &out))
 	lines := strings.Split(out.String(), "\n")
 	require.Len(t, lines, 2+4+1)
-	assert.Equal(t, "| 14 | 10 | 3 | +0.0000 % | 0.0 | 0.0000 % | 0.00 | 100.0 % |", lines[5])
+	assert.Equal(t, "| 14 | 10 | 3 | +0.0000 % | 0.0 | 0.0000 ± 0.0000 % | 0.00 | 100.0 % |", lines[5])
 	for _, bad := range [][]string{{"-precision", "3"}, {"-n", "many"}, {"-hash", "md5"}, {"-nonsense"}} {
 		assert.Error(t, run(bad, &out), "%v", bad)
 	}
