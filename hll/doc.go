@@ -19,10 +19,13 @@
 // comes with an interval, so that a caller need not know this.
 //
 // When a sketch turns large its estimate moves by as much as the standard
-// error. It is right in the mean on both sides. After that an Add that changes
-// the estimate raises it, but for about one in fifty: as a register learns of a
-// rarer hash it may forget a more frequent one, and the estimate falls by some
-// 2^-p of itself.
+// error. It is right in the mean on both sides.
+//
+// An estimate may fall while elements are added: do not rely on it to grow. As
+// a register learns of a rarer hash it may forget more frequent ones. About one
+// in fifty Adds that change a register lowers the estimate. The most in a few
+// hundred thousand changes was 3.6 % at precision 8, 0.7 % at 10, 0.07 % at 12:
+// a few times 2^-p. It can be more.
 //
 // # Memory
 //
