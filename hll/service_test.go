@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
 	"net"
+	"net/url"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -28,11 +30,8 @@ type redisConn struct {
 }
 
 func dialRedis(t *testing.T) *redisConn {
-	const addr = "127.0.0.1:6379"
-	conn, err := net.DialTimeout("tcp", addr, 2*time.Second)
-	if err != nil {
-		servertest.Absent(t, "Redis at "+addr, err)
-	}
+	conn, err := net.DialTimeout("tcp", servertest.RedisAddr(t), 10*time.Second)
+	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	return &redisConn{t: t, conn: conn, in: bufio.NewReader(conn)}
@@ -145,25 +144,41 @@ func TestOtherHashInRedis(t *testing.T) {
 	assert.InEpsilon(t, 30_000, n, 0.04)
 }
 
-// psql runs SQL in the database of the tests and returns what it selects.
-func psql(t *testing.T, sql string) (string, error) {
+// A database runs SQL by psql.
+type database struct{ psql, url string }
+
+// scratchDatabase returns a database of the test's own, with the extension hll.
+func scratchDatabase(t *testing.T) database {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "psql", "-h", "127.0.0.1", "-U", "postgres", "-d", "test",
-		"-qAtX", "-v", "ON_ERROR_STOP=1", "-f", "-")
+	server := database{servertest.Program(t, "psql"), servertest.PostgresURL(t)}
+	if server.run(t, `SELECT count(*) FROM pg_available_extensions WHERE name = 'hll'`) == "0" {
+		servertest.Absent(t, "extension hll", errors.New("PostgreSQL has it not"))
+	}
+	name := "hotcount_hll_test_" + strings.ToLower(rand.Text())
+	server.run(t, "CREATE DATABASE "+name)
+	t.Cleanup(func() { server.run(t, "DROP DATABASE "+name) })
+	u, err := url.Parse(server.url)
+	require.NoError(t, err)
+	u.Path = "/" + name
+	d := database{server.psql, u.String()}
+	d.run(t, "CREATE EXTENSION hll")
+	return d
+}
+
+// run returns what the SQL selects.
+func (d database) run(t *testing.T, sql string) string {
+	t.Helper()
+	cmd := exec.Command(d.psql, "-d", d.url, "-qAtX", "-v", "ON_ERROR_STOP=1", "-f", "-")
 	cmd.Stdin = strings.NewReader(sql)
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("psql: %w: %s", err, out)
-	}
-	return strings.TrimSpace(string(out)), nil
+	require.NoError(t, err, "%s", out)
+	return strings.TrimSpace(string(out))
 }
 
 // The PostgreSQL extension makes the same registers of the same hashes, and
 // counts and unites what a sketch exports.
 func TestAgainstPostgres(t *testing.T) {
-	if _, err := psql(t, "CREATE EXTENSION IF NOT EXISTS hll"); err != nil {
-		servertest.Absent(t, "psql, PostgreSQL or extension hll", err)
-	}
+	db := scratchDatabase(t)
 	for _, p := range []int{10, 14} {
 		for _, n := range []uint64{1, 1000, 100_000} {
 			s := mustNew(t, Options{Precision: p})
@@ -173,7 +188,7 @@ func TestAgainstPostgres(t *testing.T) {
 				fmt.Fprintf(&values, "%d\n", int64(hashOf(i)))
 			}
 			enc := hex.EncodeToString(s.AppendPostgres(nil))
-			out, err := psql(t, fmt.Sprintf(`
+			out := db.run(t, fmt.Sprintf(`
 CREATE TEMP TABLE hashes (h bigint);
 COPY hashes FROM stdin;
 %s\.
@@ -183,7 +198,6 @@ SELECT encode(hll_send(registers), 'hex') FROM sketches;
 SELECT hll_cardinality(ours), hll_cardinality(registers), hll_cardinality(hll_union(ours, theirs)) FROM sketches;
 SELECT hll_cardinality(decode('%[2]s', 'hex')::hll);
 `, values.String(), enc, p))
-			require.NoError(t, err)
 			lines := strings.Split(out, "\n")
 			require.Len(t, lines, 3)
 			const header = 2 * 3 // whose last byte says how small sketches are kept

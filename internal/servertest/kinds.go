@@ -126,8 +126,13 @@ func (s *Server) Standby(follows bool) *Server {
 
 func newPostgres(t testing.TB, settings []string) *Server {
 	t.Helper()
+	if err := postgresMissing(); err != nil {
+		Absent(t, "PostgreSQL", err)
+	}
 	s := newServer(t, &postgres, nil)
-	s.as = unprivileged(t)
+	var err error
+	s.as, err = unprivileged()
+	s.must(err)
 	s.must(os.Mkdir(s.data(), 0o700))
 	s.own(s.data())
 	s.Set(settings...)

@@ -1,7 +1,10 @@
 // Package servertest starts Redis, PostgreSQL and NATS servers of a test's own on
-// free ports of loopback, for tests that stop, kill and damage them.
+// free ports of loopback. Tests may stop, kill and damage them.
 //
-// A server ends with its test, and with the test's process however that ends.
+// A server ends with its test, and with the test's process however that ends. Tests
+// never use a server that somebody else has started, unless HOTCOUNT_TEST_REDIS,
+// HOTCOUNT_TEST_POSTGRES or HOTCOUNT_TEST_NATS names one. A test skips itself where
+// the program of a server is not installed; with HOTCOUNT_CI=1 it fails.
 package servertest
 
 import (

@@ -2,12 +2,9 @@
 
 package servertest
 
-import (
-	"syscall"
-	"testing"
-)
+import "syscall"
 
 // unprivileged returns nil: nobody is root here.
-func unprivileged(testing.TB) *syscall.SysProcAttr { return nil }
+func unprivileged() (*syscall.SysProcAttr, error) { return nil, nil }
 
 func (s *Server) own(string) {}

@@ -89,8 +89,9 @@ func TestTruthUnderChaos(t *testing.T) {
 	const writers, rounds = 4, 25
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	direct := connect(t)
-	proxy, err := chaos.Listen(localNATS, seed)
+	addr := servertest.NATSAddr(t)
+	direct := connectTo(t, addr)
+	proxy, err := chaos.Listen(addr, seed)
 	require.NoError(t, err)
 	defer proxy.Close()
 	want := make([]map[string]int64, writers)

@@ -16,8 +16,6 @@ import (
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-const localNATS = "127.0.0.1:4222"
-
 // patience bounds every wait for a server.
 const patience = 20 * time.Second
 
@@ -29,20 +27,22 @@ func dial(t testing.TB, addr string) jetstream.JetStream {
 		nats.ReconnectJitter(0, 0),
 		nats.MaxReconnects(-1),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // which prints them otherwise
-	if err != nil {
-		servertest.Absent(t, "NATS at "+addr, err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
 	return js
 }
 
-// connect returns a sink of the local NATS, with a stream of the test's own that
-// is deleted in the end.
+// connect returns a sink, with a stream of the test's own that is deleted in the end.
 func connect(t testing.TB) *Sink {
 	t.Helper()
-	js := dial(t, localNATS)
+	return connectTo(t, servertest.NATSAddr(t))
+}
+
+func connectTo(t testing.TB, addr string) *Sink {
+	t.Helper()
+	js := dial(t, addr)
 	name := "test-" + rand.Text()
 	create(t, js, StreamConfig(name))
 	t.Cleanup(func() { js.DeleteStream(context.Background(), name) })

@@ -41,7 +41,7 @@ func TestNoServer(t *testing.T) {
 }
 
 func TestNoTables(t *testing.T) {
-	p := emptyPlace(t, false)
+	p := plainPlace(t)
 	wants(t, p.sink(Options{}).Write(t.Context(), anySnapshot(t)), export.ErrSchema)
 	_, err := p.reader().Totals(t.Context(), export.Query{})
 	wants(t, err, export.ErrSchema)

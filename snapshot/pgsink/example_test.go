@@ -17,11 +17,9 @@ import (
 	"github.com/hotcount/hotcount/window"
 )
 
-const dsn = "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable"
-
 // connect returns a pool, and a function that cleans up.
 func connect(ctx context.Context, schema string) (*pgxpool.Pool, func()) {
-	pool, err := pgxpool.New(ctx, dsn)
+	pool, err := pgxpool.New(ctx, pgsink.ServerURL())
 	if err != nil {
 		log.Fatal(err)
 	}

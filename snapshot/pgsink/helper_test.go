@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -20,30 +22,77 @@ import (
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-// localPostgres is where tests find a server, which lets them in as a superuser.
-// They do not wait for its disk.
-const localPostgres = "host=127.0.0.1 port=5432 user=postgres dbname=postgres sslmode=disable synchronous_commit=off"
+// binary has the server that the tests and examples share.
+var binary servertest.Binary
 
-// serverErr says why there is no server to test with.
-var serverErr = sync.OnceValue(func() error {
-	conn, err := pgx.Connect(context.Background(), localPostgres)
-	if err == nil {
-		err = conn.Close(context.Background())
-	}
-	return err
-})
+// serverURL is where a superuser is let in. Tests do not wait for the server's disk,
+// but benchmarks do.
+var serverURL = sync.OnceValue(func() string { return servertest.PostgresURL(&binary, "fsync=on") })
+
+// ServerURL returns the URL of a database for examples, which have no test to ask.
+func ServerURL() string { return serverURL() }
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if serverErr() != nil && os.Getenv("HOTCOUNT_CI") != "1" {
-		fmt.Println("no PostgreSQL at 127.0.0.1:5432: examples are left out")
+	if err := servertest.PostgresAbsent(); err != nil && os.Getenv("HOTCOUNT_CI") != "1" {
+		fmt.Println("no PostgreSQL, so examples are left out:", err)
 		if run := flag.Lookup("test.run"); run.Value.String() == "" {
 			run.Value.Set("^Test")
 		}
 	}
 	code := m.Run()
 	databases.drop()
+	binary.Close()
 	os.Exit(code)
+}
+
+// inDatabase returns the URL of another database of the server.
+func inDatabase(name string) string {
+	u, err := url.Parse(serverURL())
+	if err != nil {
+		panic(err)
+	}
+	u.Path = "/" + name
+	q := u.Query()
+	q.Set("synchronous_commit", "off")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// needServer skips the test where PostgreSQL is not installed.
+func needServer(t testing.TB) {
+	t.Helper()
+	if err := servertest.PostgresAbsent(); err != nil {
+		servertest.Absent(t, "PostgreSQL", err)
+	}
+}
+
+// extensionIsThere tells whether the server has the extension hll.
+var extensionIsThere = sync.OnceValues(func() (there bool, err error) {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, serverURL())
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close(ctx)
+	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'hll')`).Scan(&there)
+	return there, err
+})
+
+func hasExtension(t testing.TB) bool {
+	t.Helper()
+	there, err := extensionIsThere()
+	require.NoError(t, err)
+	return there
+}
+
+// needExtension skips a test of what only the extension hll can do.
+func needExtension(t testing.TB) {
+	t.Helper()
+	needServer(t)
+	if !hasExtension(t) {
+		servertest.Absent(t, "extension hll", errors.New("PostgreSQL has it not"))
+	}
 }
 
 // databases are this test binary's own, as an extension is there or not for a
@@ -62,29 +111,29 @@ func (d *databaseSet) named(t testing.TB, extension bool) string {
 		return name
 	}
 	name := "hotcount_test_" + strings.ToLower(rand.Text())
-	execOn(t, "postgres", "CREATE DATABASE "+name)
-	if extension {
-		execOn(t, name, "CREATE EXTENSION hll")
-	}
+	execOn(t, serverURL(), "CREATE DATABASE "+name)
 	if d.names == nil {
 		d.names = make(map[bool]string)
 	}
 	d.names[extension] = name
+	if extension {
+		execOn(t, inDatabase(name), "CREATE EXTENSION hll")
+	}
 	return name
 }
 
 func (d *databaseSet) drop() {
 	for _, name := range d.names {
-		if conn, err := pgx.Connect(context.Background(), localPostgres); err == nil {
+		if conn, err := pgx.Connect(context.Background(), serverURL()); err == nil {
 			_, _ = conn.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)")
 			_ = conn.Close(context.Background())
 		}
 	}
 }
 
-func execOn(t testing.TB, database, sql string) {
+func execOn(t testing.TB, url, sql string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), localPostgres+" dbname="+database)
+	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	defer conn.Close(context.Background())
 	_, err = conn.Exec(t.Context(), sql)
@@ -99,20 +148,26 @@ type place struct {
 	schema string
 }
 
-// newPlace returns a migrated schema in a database with the extension hll.
+// newPlace returns a migrated schema, in a database with the extension hll where the
+// server has that.
 func newPlace(t testing.TB) *place {
 	t.Helper()
-	p := emptyPlace(t, true)
+	p := emptyPlace(t)
 	p.migrate()
 	return p
 }
 
-func emptyPlace(t testing.TB, extension bool) *place {
+func emptyPlace(t testing.TB) *place {
 	t.Helper()
-	if err := serverErr(); err != nil {
-		servertest.Absent(t, "PostgreSQL at 127.0.0.1:5432", err)
-	}
-	return placeAt(t, localPostgres+" dbname="+databases.named(t, extension))
+	needServer(t)
+	return placeAt(t, inDatabase(databases.named(t, hasExtension(t))))
+}
+
+// plainPlace returns an empty schema in a database without the extension hll.
+func plainPlace(t testing.TB) *place {
+	t.Helper()
+	needServer(t)
+	return placeAt(t, inDatabase(databases.named(t, false)))
 }
 
 // privatePlace returns a migrated schema on a server of the test's own, for tests

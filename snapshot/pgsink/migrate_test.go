@@ -13,7 +13,7 @@ const columns = `SELECT string_agg(table_name || '.' || column_name || ' ' || ud
 
 // Idempotence: by many at once, or again, the tables are made once.
 func TestMigrateIsIdempotent(t *testing.T) {
-	p := emptyPlace(t, true)
+	p := emptyPlace(t)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() { assert.NoError(t, Migrate(t.Context(), p.pool, p.schema)) })
@@ -28,7 +28,7 @@ func TestMigrateIsIdempotent(t *testing.T) {
 }
 
 func TestMigrateIntoDefaultSchema(t *testing.T) {
-	p := emptyPlace(t, false)
+	p := plainPlace(t)
 	p.schema = DefaultSchema
 	t.Cleanup(func() { p.exec(`DROP SCHEMA hotcount CASCADE`) })
 	require.NoError(t, Migrate(t.Context(), p.pool, ""))
@@ -39,7 +39,8 @@ func TestMigrateIntoDefaultSchema(t *testing.T) {
 // An extension that comes later is used after another Migrate; without one,
 // uniques are exact in Go all the same.
 func TestExtensionComesLater(t *testing.T) {
-	p := emptyPlace(t, false)
+	needExtension(t)
+	p := plainPlace(t)
 	p.migrate()
 	visitors := key(t, "visitors", "a")
 	e := newEngine()

@@ -15,17 +15,12 @@ import (
 	"github.com/hotcount/hotcount/snapshot"
 )
 
-const localRedis = "127.0.0.1:6379"
-
-// connect returns a client of the local Redis, and a prefix of the test's own
+// connect returns a client of a Redis, and a prefix of the test's own
 // whose keys are deleted in the end.
 func connect(t testing.TB) (redis.UniversalClient, string) {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: localRedis})
+	client := redis.NewClient(&redis.Options{Addr: servertest.RedisAddr(t)})
 	t.Cleanup(func() { client.Close() })
-	if err := client.Ping(t.Context()).Err(); err != nil {
-		servertest.Absent(t, "Redis at "+localRedis, err)
-	}
 	prefix := "test-" + rand.Text() + ":"
 	t.Cleanup(func() {
 		ctx := context.Background()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -20,16 +19,10 @@ import (
 	"github.com/hotcount/hotcount/internal/servertest"
 )
 
-const redisServer = "127.0.0.1:6379"
-
 // store returns a store in Redis that is this test's own.
 func store(t *testing.T) *sinks.Target {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", redisServer, time.Second)
-	if err != nil {
-		servertest.Absent(t, "Redis at "+redisServer, err)
-	}
-	conn.Close()
+	redisServer := servertest.RedisAddr(t)
 	prefix := fmt.Sprintf("demo-test-%x:", rand.Uint64())
 	t.Cleanup(func() {
 		c := redis.NewClient(&redis.Options{Addr: redisServer})

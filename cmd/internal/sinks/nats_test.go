@@ -12,11 +12,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hotcount/hotcount/internal/servertest"
 )
 
 func TestNATS(t *testing.T) {
-	const server = "127.0.0.1:4222"
-	needServer(t, server)
+	server := servertest.NATSAddr(t)
 	stream := fmt.Sprintf("sinks-test-%x", rand.Uint64())
 	conn, err := nats.Connect("nats://" + server)
 	require.NoError(t, err)

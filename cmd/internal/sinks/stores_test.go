@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
+	"net/url"
 	"testing"
 	"time"
 
@@ -20,16 +20,6 @@ import (
 	"github.com/hotcount/hotcount/internal/servertest"
 	"github.com/hotcount/hotcount/snapshot"
 )
-
-// needServer skips the test where no server listens, and fails it in CI.
-func needServer(t *testing.T, address string) {
-	t.Helper()
-	c, err := net.DialTimeout("tcp", address, time.Second)
-	if err != nil {
-		servertest.Absent(t, "server at "+address, err)
-	}
-	c.Close()
-}
 
 // goesRound writes two writers' counts to a store by its address and reads the
 // totals back.
@@ -65,8 +55,7 @@ func goesRound(t *testing.T, address string) {
 }
 
 func TestRedis(t *testing.T) {
-	const server = "127.0.0.1:6379"
-	needServer(t, server)
+	server := servertest.RedisAddr(t)
 	prefix := fmt.Sprintf("sinks-test-%x:", rand.Uint64())
 	t.Cleanup(func() {
 		c := redis.NewClient(&redis.Options{Addr: server})
@@ -80,9 +69,7 @@ func TestRedis(t *testing.T) {
 }
 
 func TestPostgres(t *testing.T) {
-	const server = "127.0.0.1:5432"
-	needServer(t, server)
-	const database = "postgres://postgres@" + server + "/postgres"
+	database := servertest.PostgresURL(t)
 	schema := fmt.Sprintf("sinks_test_%x", rand.Uint64())
 	pool, err := pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
@@ -91,7 +78,12 @@ func TestPostgres(t *testing.T) {
 		_, err := pool.Exec(t.Context(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
 		assert.NoError(t, err)
 	}()
-	address := database + "?schema=" + schema
+	u, err := url.Parse(database)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set("schema", schema)
+	u.RawQuery = q.Encode()
+	address := u.String()
 	target, err := Parse(address)
 	require.NoError(t, err)
 	bare, err := target.Sink(t.Context())
