@@ -124,6 +124,27 @@ func TestABlockedEarlierRunDoesNotHoldUpLiveCounts(t *testing.T) {
 	})
 }
 
+// Flush waits for no back-off, not even that of an earlier run's counts.
+func TestFlushTriesAnEarlierRunAtOnce(t *testing.T) {
+	r := &refuser{writer: snapshot.WriterID{9}, with: errors.New("out of order")}
+	var handed []snapshot.WriterID
+	exporting(t, Options{
+		Sinks:    []Sink{r},
+		Prior:    []*snapshot.Snapshot{{Writer: snapshot.WriterID{9}}},
+		HandedOn: func(w snapshot.WriterID) { handed = append(handed, w) },
+	}, func(t *testing.T, e *Exporter, _ *tally) {
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Empty(t, handed)
+		r.mend()
+		start := time.Now()
+		require.NoError(t, e.Flush(t.Context()))
+		synctest.Wait()
+		require.Equal(t, []snapshot.WriterID{{9}}, handed)
+		require.Zero(t, time.Since(start))
+	})
+}
+
 // A logged is a logger's text, without the time.
 type logged struct {
 	*slog.Logger

@@ -41,12 +41,15 @@ var (
 	ErrTooLate = errors.New("writer has been added up at an older snapshot")
 )
 
-// kinds are in the order in which Kind looks for them: what passes comes before
-// what does not, in case an error joins several.
-var kinds = [...]struct {
+// A kind is one of the errors above.
+type kind struct {
 	err    error
 	advice string // for an operator, where nothing else helps
-}{
+}
+
+// kinds are in the order in which kindOf looks for them: what passes comes before
+// what does not, in case an error joins several.
+var kinds = [...]kind{
 	{ErrUnavailable, ""},
 	{ErrInterrupted, ""},
 	{ErrDenied, "check the user, its password and its rights"},
@@ -58,23 +61,19 @@ var kinds = [...]struct {
 	{ErrTooLate, ""},
 }
 
-// Kind returns which of this package's store errors err wraps, nil if none.
-func Kind(err error) error {
+// kindOf returns the first kind that err wraps, else the zero kind.
+func kindOf(err error) kind {
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
-			return k.err
+			return k
 		}
 	}
-	return nil
+	return kind{}
 }
+
+// Kind returns which of this package's store errors err wraps, nil if none.
+func Kind(err error) error { return kindOf(err).err }
 
 // advice returns what an operator has to do about err, "" if it may pass by
 // itself.
-func advice(err error) string {
-	for _, k := range kinds {
-		if errors.Is(err, k.err) {
-			return k.advice
-		}
-	}
-	return ""
-}
+func advice(err error) string { return kindOf(err).advice }

@@ -170,11 +170,11 @@ func (e *Exporter) loop() {
 			return
 		case <-timer.C:
 			if !e.closing.Load() { // Close takes the last snapshot
-				e.take()
+				e.take(false)
 			}
 			timer.Reset(jitter(e.o.Interval))
 		case answer := <-e.flushes:
-			answer <- e.take()
+			answer <- e.take(true)
 		}
 	}
 }
@@ -185,8 +185,11 @@ func jitter(d time.Duration) time.Duration {
 	return d - tenth + rand.N(2*tenth+1)
 }
 
-// take takes a snapshot and shows it to the workers. Only the loop calls it.
-func (e *Exporter) take() flushed {
+// take takes a snapshot and shows it to the workers. If it is urgent, they forget
+// their back-offs in the same step: earlier, a Write of an older snapshot could bring
+// a new one; later, a Write of this one may have failed already, and would be retried
+// at once. Only the loop calls it.
+func (e *Exporter) take(urgent bool) flushed {
 	b := e.buffer()
 	if err := contain(func() error { e.o.Source.Snapshot(&b.s); return nil }); err != nil {
 		e.log.Error("hotcount/export: taking a snapshot failed", "error", err)
@@ -202,10 +205,14 @@ func (e *Exporter) take() flushed {
 		e.release(e.newest)
 	}
 	e.newest = b
-	e.mu.Unlock()
 	for _, w := range e.workers {
+		if urgent {
+			w.live.hurry()
+			w.prior.hurry()
+		}
 		w.nudge()
 	}
+	e.mu.Unlock()
 	if len(e.workers) == 0 {
 		e.acknowledge()
 	}

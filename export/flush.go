@@ -55,21 +55,7 @@ func (e *Exporter) flush(ctx, last context.Context) error {
 	if f.err != nil {
 		return e.unflushed(f)
 	}
-	e.forgetBackoff()
 	return e.await(ctx, last, f)
-}
-
-func (e *Exporter) forgetBackoff() {
-	e.mu.Lock()
-	for _, w := range e.workers {
-		for _, l := range []*lane{&w.live, &w.prior} {
-			l.inARow, l.retryAt = 0, time.Time{} // also for a Write underway, should it fail
-		}
-	}
-	e.mu.Unlock()
-	for _, w := range e.workers {
-		w.nudge()
-	}
 }
 
 // await returns when all sinks hold the snapshot, or have been tried and will not

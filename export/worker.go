@@ -46,6 +46,10 @@ func (l *lane) due() time.Duration {
 	return max(0, time.Until(l.retryAt))
 }
 
+// hurry makes the next try due now, and the back-off short again, also that of a
+// Write underway, should it fail.
+func (l *lane) hurry() { l.inARow, l.retryAt = 0, time.Time{} }
+
 func (l *lane) fail(err error) {
 	l.blocked = advice(err) != ""
 	longest := maxBackoff
