@@ -34,7 +34,7 @@ type BucketMirror struct {
 	acked  bucketFlush      // what the store holds under writer
 	lost   bool             // it held that once, and went back to an older state
 	tried  bucketFlush      // what was sent last, if it is not held
-	sent   map[curve]int64  // since acked: the start of the newest, up to which it may hold other counts
+	sent   map[curve]int64  // since the last whole flush, under any id: the newest, up to which it may hold other counts
 	offset map[curve]newest // what the store holds under earlier ids
 	picked []BucketRow      // buffer of Pick
 }
@@ -107,8 +107,9 @@ func (b *BucketMirror) settle(m *Mirror) {
 		return
 	}
 	maps.Copy(b.offset, b.acked.newest)
+	// What a flush that never ended has left stays in sent: only a bucket that is
+	// sent again, be it 0 now, has the store take it back.
 	b.writer, b.acked, b.tried, b.lost = m.writer, bucketFlush{mark: m.acked.mark}, bucketFlush{}, false
-	clear(b.sent)
 }
 
 // pick appends a bucket to those picked, if the store does not hold it.

@@ -70,6 +70,33 @@ func TestBucketMirrorSendsWhatChanged(t *testing.T) {
 	assert.Equal(t, []BucketRow{{key, 10, 110, 9}}, send(true))
 }
 
+// A store takes back what a flush that never ended has left of a bucket when the
+// bucket comes under the new id, so it has to come even if it is zero again.
+func TestBucketMirrorSendsUnderANewIDWhatIsZeroAgain(t *testing.T) {
+	key := simKeys(t)[0]
+	rows := []window.Row{{Resolution: 10, Start: 100, Count: 5}}
+	s := &snapshot.Snapshot{Writer: snapshot.NewWriterID(), Seq: 1, Windows: []snapshot.WindowRows{{Key: key, Rows: rows}}}
+	var m Mirror
+	var b BucketMirror
+	var st Standing
+	require.Len(t, flushWindows(t, &m, &b, &st, s, true), 1)
+
+	s.Seq, s.Windows[0].Rows = 2, append(rows, window.Row{Resolution: 10, Start: 110, Count: 4})
+	require.Equal(t, []BucketRow{{key, 10, 110, 4}}, flushWindows(t, &m, &b, &st, s, false))
+	st.Dead = true
+	for seq := uint64(3); seq < 5; seq++ { // nor does the first flush under the new id end
+		s.Seq, s.Windows[0].Rows[1].Count = seq, 0
+		m.Follow(s)
+		if step, err := m.Settle(st); step == Ask {
+			require.NoError(t, err)
+			st = Standing{}
+		}
+		require.Contains(t, flushWindows(t, &m, &b, &st, s, seq == 4), BucketRow{key, 10, 110, 0})
+	}
+	s.Seq = 5
+	require.Empty(t, flushWindows(t, &m, &b, &st, s, true))
+}
+
 // heldBucket is a row of a store: a writer's count of a bucket.
 type heldBucket struct {
 	writer     snapshot.WriterID

@@ -205,3 +205,29 @@ func TestAClonedProcessGoesOnUnderAnotherID(t *testing.T) {
 	}
 	assert.Equal(t, 2, fields(t, client, k, s))
 }
+
+// What a dead writer's flush that never ended has left of a bucket is taken back,
+// also where the bucket is zero again by the next flush.
+func TestAnUnfinishedFlushIsTakenBackFromABucketThatIsZeroAgain(t *testing.T) {
+	client, prefix := connect(t)
+	k := open(t, Options{Client: client, Prefix: prefix})
+	begin, truth := minuteAgo(), map[bucketKey]int64{}
+	v, s := newViewing(truth, begin), key(t, "views_total", "x")
+	v.view(s, begin, 5)
+	require.NoError(t, k.Write(t.Context(), v.snapshot()))
+
+	v.view(s, begin.Add(time.Second), 4)
+	requests := 0
+	k.partFlush(t, v.snapshot(), func() bool { requests++; return requests <= 2 }) // rows and buckets, not the end
+	require.Equal(t, 3, requests)
+	expire(t, client, k)
+	_, err := k.Sweep(t.Context())
+	require.NoError(t, err)
+
+	v.view(s, begin.Add(time.Second), -4)
+	require.NoError(t, k.Write(t.Context(), v.snapshot()))
+	checkViews(t, k, truth)
+	v.view(s, begin.Add(time.Second), 1)
+	require.NoError(t, k.Write(t.Context(), v.snapshot()))
+	checkViews(t, k, truth)
+}
