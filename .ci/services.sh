@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# The servers that some tests talk to: Redis, PostgreSQL and NATS on their usual ports
-# of 127.0.0.1. One that answers is used as it is; the others are installed if need be
-# and run on throw-away data until .ci/run ends. The browser that some tests start is
-# installed likewise.
+# The servers that some tests start, and the browser: installed if need be. Tests
+# start what they use themselves, on free ports; only the READMEs' examples that a
+# consumer runs find servers, which the step starts on ports of its own.
 
 need_services() {
 	need_deb chromium chromium
@@ -11,36 +10,58 @@ need_services() {
 	need_postgres
 }
 
-need_redis() {
-	answers 6379 && return
-	need_deb redis-server redis-server
-	start 6379 redis-server --bind 127.0.0.1 --port 6379 --save '' --appendonly no --dir "$scratch"
-}
+need_redis() { need_deb redis-server redis-server; }
 
-need_nats() {
-	answers 4222 && return
-	need_deb nats-server nats-server
-	start 4222 nats-server --addr 127.0.0.1 --port 4222 --jetstream --store_dir "$scratch/nats"
-}
+need_nats() { need_deb nats-server nats-server; }
 
 # need_postgres also wants the hll extension, whose sketches ours are compared with.
 need_postgres() {
 	if [[ ! -d /usr/lib/postgresql ]]; then
-		# Else the package makes a cluster of its own on our port, closed to us.
+		# Else the package makes a cluster of its own, and starts it.
 		install_deb postgresql-common
 		echo 'create_main_cluster = false' >>/etc/postgresql-common/createcluster.conf
 		install_deb postgresql
 	fi
-	local version bin data=$scratch/postgres
-	version=$(find /usr/lib/postgresql -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -n 1)
-	bin=/usr/lib/postgresql/$version/bin
+	local version
+	version=$(postgres_version)
 	[[ -e /usr/share/postgresql/$version/extension/hll.control ]] || install_deb "postgresql-$version-hll"
-	answers 5432 && return
+}
+
+postgres_version() {
+	find /usr/lib/postgresql -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -n 1
+}
+
+start_redis() {
+	need_redis
+	start "$1" redis-server --bind 127.0.0.1 --port "$1" --save '' --appendonly no --dir "$scratch"
+}
+
+start_nats() {
+	need_nats
+	start "$1" nats-server --addr 127.0.0.1 --port "$1" --jetstream --store_dir "$scratch/nats"
+}
+
+start_postgres() {
+	need_postgres
+	local bin data=$scratch/postgres
+	bin=/usr/lib/postgresql/$(postgres_version)/bin
 	install -d -m 700 -o postgres "$data"
 	chmod 711 "$scratch"
 	local as=(setpriv --reuid postgres --regid postgres --clear-groups)
 	quietly "${as[@]}" "$bin/initdb" --auth trust --username postgres --pgdata "$data"
-	start 5432 "${as[@]}" "$bin/postgres" -D "$data" -h 127.0.0.1 -p 5432 -k "$data"
+	start "$1" "${as[@]}" "$bin/postgres" -D "$data" -h 127.0.0.1 -p "$1" -k "$data"
+}
+
+# undisturbed COMMAND… runs a command, and fails if it connects to a port of 127.0.0.1
+# where a server of the machine's own would listen.
+undisturbed() {
+	local pid status=0
+	show bystander 6379 4222 5432 '&'
+	bystander 6379 4222 5432 &
+	pid=$!
+	"$@" || status=$?
+	kill "$pid" && wait "$pid" || status=1
+	return "$status"
 }
 
 # answers tells whether something listens on a port of 127.0.0.1.
@@ -50,7 +71,7 @@ answers() { (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 start() {
 	local port=$1 log=$scratch/$2.log tries
 	shift
-	answers "$port" && return # installing it has started it
+	! answers "$port" || fail "something listens on port $port, where $1 should"
 	printf '+ %s &\n' "$*" >&2
 	setsid "$@" </dev/null >"$log" 2>&1 &
 	echo $! >>"$scratch/servers"

@@ -1,5 +1,6 @@
 // Command accuracy measures the error of package hll's estimates and prints it
-// as a Markdown table, an RMSE with its standard error. The table in the documentation is its output.
+// as a Markdown table, each RMSE with its standard error. The table in DESIGN.md is
+// its output.
 //
 //	go run ./bench/accuracy                  # precision 14
 //	go run ./bench/accuracy -precision 4,8,12,16,18 -trials 1000
