@@ -4,6 +4,8 @@
 //	release tidy [-diff]       go mod tidy in each module, or only what it would change
 //	release pack vX.Y.Z DIR    write the released modules as a module proxy into DIR,
 //	                           and print their paths
+//	release api [-diff]        record the exported names of the released packages in
+//	                           the directory api, or only say what changed
 //
 // Modules of one tree require each other at the version of the next release, or of
 // the last, and go.work replaces that version by the directory: so that the tree
@@ -26,7 +28,7 @@ func main() {
 }
 
 func usage() {
-	fmt.Fprint(os.Stderr, "Usage: release bump VERSION | release tidy [-diff] | release pack VERSION DIR\n")
+	fmt.Fprint(os.Stderr, "Usage: release bump VERSION | release tidy [-diff] | release pack VERSION DIR | release api [-diff]\n")
 	os.Exit(2)
 }
 
@@ -38,13 +40,14 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
+	diff := len(args) == 2 && args[1] == "-diff"
 	switch verb, rest := args[0], args[1:]; {
 	case verb == "bump" && len(rest) == 1:
 		return bump(t, rest[0])
-	case verb == "tidy" && len(rest) == 0:
-		return tidy(t, false)
-	case verb == "tidy" && len(rest) == 1 && rest[0] == "-diff":
-		return tidy(t, true)
+	case verb == "tidy" && (diff || len(rest) == 0):
+		return tidy(t, diff)
+	case verb == "api" && (diff || len(rest) == 0):
+		return api(t, diff)
 	case verb == "pack" && len(rest) == 2:
 		return pack(t, rest[0], rest[1])
 	}

@@ -167,3 +167,72 @@ func TestPack(t *testing.T) {
 		t.Error("a module that is not to be released was packed")
 	}
 }
+
+// The record of exported names is sorted and complete, and holds nothing of commands,
+// of internal packages or of packages that are gone. What changed is shown by -diff.
+func TestAPI(t *testing.T) {
+	tr := newTree(t)
+	put(t, tr.top, "m.go", `package m
+
+import "io"
+
+const Answer = 42
+
+var ErrNo error
+
+type Key struct {
+	Name   string
+	hidden int
+}
+
+func (Key) Len() int { return 0 }
+
+func (*Key) Reset(r io.Reader) {}
+
+func (Key) secret() {}
+
+type Sink interface{ Write(k Key) error }
+
+type Step int
+
+func New(n int, more ...Key) (*Key, error) { return nil, nil }
+`)
+	put(t, tr.top, "internal/x/x.go", "package x\n\nfunc X() {}\n")
+	if err := api(tr, false); err != nil {
+		t.Fatal(err)
+	}
+	want := `const Answer untyped int = 42
+func New(n int, more ...Key) (*Key, error)
+method (*Key) Reset(r io.Reader)
+method (Key) Len() int
+type Key struct, Name string
+type Key struct, comparable
+type Sink interface, 1 methods
+type Sink interface, Write(k Key) error
+type Step int
+var ErrNo error
+`
+	if got := read(t, tr.top, "api/m.txt"); got != want {
+		t.Errorf("the record is\n%s", got)
+	}
+	if names, err := filepath.Glob(filepath.Join(tr.top, "api/*")); err != nil || len(names) != 1 {
+		t.Errorf("the records are %v, %v", names, err)
+	}
+	if err := api(tr, true); err != nil {
+		t.Error(err)
+	}
+	put(t, tr.top, "more/more.go", "package more\n\nfunc More() {}\n")
+	if err := api(tr, true); err == nil || !strings.Contains(err.Error(), "\n+func More()") {
+		t.Errorf("a package is new, and the error is %v", err)
+	}
+	put(t, tr.top, "api/gone.txt", "func Gone()\n")
+	if err := api(tr, true); err == nil || !strings.Contains(err.Error(), "gone.txt: there is no such package") {
+		t.Errorf("a package is gone, and the error is %v", err)
+	}
+	if err := api(tr, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := api(tr, true); err != nil {
+		t.Error(err)
+	}
+}

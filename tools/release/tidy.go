@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -104,16 +107,16 @@ func (t *tree) tidied(m *mod, files map[string][]byte) error {
 // compare returns an error that shows how the files of the tree differ from wanted.
 func (t *tree) compare(wanted map[string][]byte) error {
 	var diffs strings.Builder
-	for name, data := range wanted {
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		old, err := os.ReadFile(name)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if bytes.Equal(old, data) {
+		if err == nil && bytes.Equal(old, wanted[name]) {
 			continue
 		}
-		cmd := exec.Command("diff", "-u", name, "-")
-		cmd.Stdin = bytes.NewReader(data)
+		cmd := exec.Command("diff", "-uN", name, "-")
+		cmd.Stdin = bytes.NewReader(wanted[name])
 		out, _ := cmd.CombinedOutput() // its status says that there is a difference
 		diffs.Write(out)
 	}
