@@ -95,3 +95,19 @@ func totals(t testing.TB, k *Sink) map[string]int64 {
 		}
 	}
 }
+
+// partFlush is Write, but breaks off after any request.
+func (k *Sink) partFlush(t *testing.T, s *snapshot.Snapshot, goOn func() bool) {
+	for _, sh := range k.claim(t.Context(), k.share(s)) {
+		sh.pick()
+		for _, r := range sh.enqueue(nil) {
+			if !goOn() {
+				break
+			}
+			c := k.call(r)
+			k.run(t.Context(), c)
+			require.NoError(t, c.cmd.Err())
+			sh.answered(r, c)
+		}
+	}
+}

@@ -169,22 +169,6 @@ func TestViewsOfAllWriters(t *testing.T) {
 	checkLives(t, client, sinks[0], truth)
 }
 
-// partFlush is Write, but breaks off after any request.
-func (k *Sink) partFlush(t *testing.T, s *snapshot.Snapshot, goOn func() bool) {
-	for _, sh := range k.claim(t.Context(), k.share(s)) {
-		sh.pick()
-		for _, r := range sh.enqueue(nil) {
-			if !goOn() {
-				break
-			}
-			c := k.call(r)
-			k.run(t.Context(), c)
-			require.NoError(t, c.cmd.Err())
-			sh.answered(r, c)
-		}
-	}
-}
-
 // What is sent twice, late or out of order leaves the same state, to the byte.
 func TestViewsMayComeTwiceLateAndInAnyOrder(t *testing.T) {
 	client, prefix := connect(t)
