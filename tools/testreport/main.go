@@ -23,6 +23,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -83,12 +84,26 @@ type event struct {
 	Package string
 	Test    string
 	Output  string
+
+	failed bool // it is the output of a test that failed
 }
 
-// pkgLog holds what a package under test has printed and how its tests ended.
-type pkgLog struct {
-	output []event
-	ended  map[string]bool // by test name: true when it passed or was skipped
+// pkgLog holds what a package under test has printed, less the tests that passed or
+// were skipped. With -cpu and -count a test runs, and ends, more than once.
+type pkgLog struct{ output []event }
+
+// keep makes the output of the test that has just failed stay, however it ends next.
+func (log *pkgLog) keep(test string) {
+	for i := range log.output {
+		if log.output[i].Test == test {
+			log.output[i].failed = true
+		}
+	}
+}
+
+// drop forgets the output of the test that has just ended well.
+func (log *pkgLog) drop(test string) {
+	log.output = slices.DeleteFunc(log.output, func(ev event) bool { return ev.Test == test && !ev.failed })
 }
 
 // tally counts tests by how they ended.
@@ -134,7 +149,7 @@ func (n tally) verdict() error {
 func handle(ev event, logs map[string]*pkgLog, n *tally, out io.Writer, run string, allow []allowed) {
 	log := logs[ev.Package]
 	if log == nil {
-		log = &pkgLog{ended: map[string]bool{}}
+		log = &pkgLog{}
 		logs[ev.Package] = log
 	}
 	switch {
@@ -151,13 +166,14 @@ func handle(ev event, logs map[string]*pkgLog, n *tally, out io.Writer, run stri
 		delete(logs, ev.Package)
 	case ev.Action == "pass":
 		n.passed++
-		log.ended[ev.Test] = true
+		log.drop(ev.Test)
 	case ev.Action == "fail":
 		n.failed++
+		log.keep(ev.Test)
 	case ev.Action == "skip":
 		n.skipped++
-		log.ended[ev.Test] = true
 		n.disallowed += log.printSkip(out, ev, run, allow)
+		log.drop(ev.Test)
 	}
 }
 
@@ -170,12 +186,10 @@ func (log *pkgLog) printSummary(out io.Writer) {
 	}
 }
 
-// printFailure prints all that a failed package said, less the tests that passed.
+// printFailure prints all that is left of what a failed package said.
 func (log *pkgLog) printFailure(out io.Writer) {
 	for _, ev := range log.output {
-		if !log.ended[ev.Test] {
-			fmt.Fprint(out, ev.Output)
-		}
+		fmt.Fprint(out, ev.Output)
 	}
 }
 

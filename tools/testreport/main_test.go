@@ -42,6 +42,8 @@ func TestReport(t *testing.T) {
 	}{
 		{"good", passing + ok, "x", "", "ok  \tp\t0.1s\n1 passed, 0 failed, 0 skipped\n", "chatter"},
 		{"failed", passing + failing + bad, "x", "tests failed", "got 1, want 2", "chatter"},
+		{"failed, and passed next", failing + strings.ReplaceAll(passing, "TestA", "TestC") + bad, "x", "tests failed", "got 1, want 2", "chatter"},
+		{"passed, and failed next", strings.ReplaceAll(passing, "TestA", "TestC") + failing + bad, "x", "tests failed", "got 1, want 2", "chatter"},
 		{"panicked", passing + hung, "x", "tests failed", "timed out", "chatter"},
 		{"not built", `{"Action":"build-output","Output":"a.go:1: undefined: x\n"}` + "\n" + bad, "x", "tests failed", "undefined: x", "ok"},
 		{"skip allowed", passing + skipping + ok, "services", "", "skip, allowed: p TestB/sub\n    b_test.go:3: no server\n", "chatter"},
